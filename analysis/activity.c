@@ -46,8 +46,7 @@ static size_t end_of_stretch(const sf_recording *recording, const int64_t *times
                              size_t count)
 {
     size_t s = 0, end = from + 1;
-    if (recording->observed_count == 0)
-        return count;
+    if (recording->observed_count == 0) return count;
     while (s + 1 < recording->observed_count && recording->observed[s].stop_ns <= times_ns[from])
         s++;
     while (end < count && times_ns[end] < recording->observed[s].stop_ns)
@@ -64,8 +63,7 @@ static void add_intervals(moments *m, const int64_t *times_ns, size_t count)
 {
     for (size_t i = 0; i + 1 < count; i++) {
         double interval = (double)(times_ns[i + 1] - times_ns[i]);
-        if (interval <= 0)
-            continue;
+        if (interval <= 0) continue;
         double before = interval - m->mean;
         m->mean += before / (double)++m->count;
         m->squares += before * (interval - m->mean);
@@ -131,8 +129,7 @@ static int count_electrodes(sf_activity *activity, const sf_recording *recording
     size_t count = 0, distinct = 0;
     bool numbers = true, positions = true;
     place *places = sf_alloc(activity->unit_count, sizeof *places);
-    if (places == NULL)
-        return sf_fail_memory(error);
+    if (places == NULL) return sf_fail_memory(error);
     for (size_t u = 0; u < activity->unit_count; u++) {
         numbers = numbers && recording->units.items[u].electrode >= 0;
         positions =
@@ -143,8 +140,7 @@ static int count_electrodes(sf_activity *activity, const sf_recording *recording
         if (activity->units[u].active)
             places[count++] = numbers ? (place){unit->electrode, 0} : (place){unit->x_um, unit->y_um};
     }
-    if (count > 0 && (numbers || positions))
-        qsort(places, count, sizeof *places, by_place);
+    if (count > 0 && (numbers || positions)) qsort(places, count, sizeof *places, by_place);
     for (size_t i = 0; i < count; i++)
         distinct += i == 0 || by_place(&places[i], &places[i - 1]) != 0;
     activity->active_electrodes = numbers || positions ? distinct : SIZE_MAX;
@@ -169,10 +165,8 @@ int sf_activity_find(sf_activity *activity, const sf_recording *recording, const
                          t.by_unit.first[u + 1] - t.by_unit.first[u], t.intervals_ns, options, error);
         activity->active_units += activity->units[u].active;
     }
-    if (status == SF_OK)
-        status = count_electrodes(activity, recording, error);
-    if (status == SF_OK)
-        status = sf_bursts_find(&activity->network, recording, &options->network, error);
+    if (status == SF_OK) status = count_electrodes(activity, recording, error);
+    if (status == SF_OK) status = sf_bursts_find(&activity->network, recording, &options->network, error);
     free_trains(&t);
     return status;
 }
@@ -195,8 +189,7 @@ static double median_cv(const sf_activity *activity)
     for (size_t u = 0; values != NULL && u < activity->unit_count; u++)
         if (activity->units[u].active && isfinite(activity->units[u].isi_cv))
             values[count++] = activity->units[u].isi_cv;
-    if (values != NULL)
-        median = sf_reals_median(values, count);
+    if (values != NULL) median = sf_reals_median(values, count);
     sf_free(values);
     return median;
 }
@@ -217,8 +210,7 @@ static void add_units(totals *t, const sf_activity *activity)
 {
     for (size_t u = 0; u < activity->unit_count; u++) {
         const sf_unit_activity *unit = &activity->units[u];
-        if (!unit->active)
-            continue;
+        if (!unit->active) continue;
         t->unit_bursts += (double)unit->bursts;
         t->unit_spikes += (double)unit->in_bursts;
         t->unit_shares += share((double)unit->in_bursts, (double)unit->spikes);
@@ -284,8 +276,7 @@ static int open_timeline(timeline *t, const sf_recording *recording, sf_error *e
     *t = (timeline){.spans = all ? &recording->recorded : recording->observed,
                     .count = all ? 1 : recording->observed_count};
     t->before_ns = sf_alloc(t->count, sizeof *t->before_ns);
-    if (t->before_ns == NULL)
-        return sf_fail_memory(error);
+    if (t->before_ns == NULL) return sf_fail_memory(error);
     for (size_t s = 0; s < t->count; s++) {
         t->before_ns[s] = t->length_ns;
         t->length_ns += t->spans[s].stop_ns - t->spans[s].start_ns;
@@ -299,8 +290,7 @@ static sf_span slot_at(const timeline *t, size_t *span, int64_t time_ns)
 {
     while (*span < t->count && t->spans[*span].stop_ns <= time_ns)
         ++*span;
-    if (*span == t->count || t->spans[*span].start_ns > time_ns)
-        return (sf_span){time_ns, time_ns + 1};
+    if (*span == t->count || t->spans[*span].start_ns > time_ns) return (sf_span){time_ns, time_ns + 1};
     const sf_span *of = &t->spans[*span];
     int64_t start_ns = time_ns - (time_ns - of->start_ns) % SLOT_NS;
     return (sf_span){start_ns, of->stop_ns - start_ns < SLOT_NS ? of->stop_ns : start_ns + SLOT_NS};
@@ -327,8 +317,7 @@ static void draw_train(int64_t *drawn_ns, const int64_t *times_ns, size_t count,
     int64_t dead_ns = INT64_MAX;
     size_t span = 0;
     for (size_t i = 0; i + 1 < count; i++)
-        if (times_ns[i + 1] - times_ns[i] < dead_ns)
-            dead_ns = times_ns[i + 1] - times_ns[i];
+        if (times_ns[i + 1] - times_ns[i] < dead_ns) dead_ns = times_ns[i + 1] - times_ns[i];
     for (size_t from = 0, to; from < count; from = to) {
         sf_span slot = slot_at(t, &span, times_ns[from]);
         for (to = from + 1; to < count && times_ns[to] < slot.stop_ns; to++)
@@ -412,8 +401,7 @@ static int draw_network(drawing *d, uint64_t seed, uint64_t round, sf_error *err
     shifted.spikes = d->spikes;
     shift_trains(&shifted, d->recording, &d->timeline, d->times_ns, d->spare, &random);
     int status = sf_bursts_find(&bursts, &shifted, &d->options->network, error);
-    if (status == SF_OK)
-        add_network(&d->totals, &bursts);
+    if (status == SF_OK) add_network(&d->totals, &bursts);
     sf_bursts_free(&bursts);
     return status;
 }
@@ -456,8 +444,7 @@ int sf_activity_chance(double chance[SF_MEASURES], sf_unit_chance *units, const 
         status = open_drawing(&d, error);
         for (uint64_t round = 0; round < SF_CHANCE_ROUNDS && status == SF_OK; round++) {
             status = draw_units(&d, &drawn, seed, round, error);
-            if (status == SF_OK)
-                status = draw_network(&d, seed, round, error);
+            if (status == SF_OK) status = draw_network(&d, seed, round, error);
         }
         measure_bursts(chance, &d.totals, &drawn);
         for (int m = SF_MEASURE_BURST_RATE; m <= SF_MEASURE_NETWORK_UNITS; m++)

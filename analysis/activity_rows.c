@@ -49,8 +49,7 @@ const sf_key_table sf_activity_table = SF_KEY_TABLE(rows, usual);
 
 int sf_activity_check(const sf_activity_options *options, sf_error *error)
 {
-    if (options->bursts.begin_ns <= options->bursts.within_ns)
-        return SF_OK;
+    if (options->bursts.begin_ns <= options->bursts.within_ns) return SF_OK;
     return sf_fail(error, SF_USAGE, "--burst-begin",
                    "found %.15g ms, expected no more than --burst-within, %.15g",
                    (double)options->bursts.begin_ns * 1e-6, (double)options->bursts.within_ns * 1e-6);

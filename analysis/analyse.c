@@ -32,16 +32,14 @@ static const sf_key *find_key(const sf_key_table *table, const char *name)
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, NULL, keys);
     for (size_t k = 0; k < count; k++)
-        if (sf_key_is_option(keys[k], name))
-            return keys[k];
+        if (sf_key_is_option(keys[k], name)) return keys[k];
     return NULL;
 }
 
 static int read_episode(options_of *options, const char *text, sf_error *error)
 {
     sf_episode *more = sf_resize(options->episodes, options->episode_count + 1, sizeof *more);
-    if (more == NULL)
-        return sf_fail_memory(error);
+    if (more == NULL) return sf_fail_memory(error);
     options->episodes = more;
     int status = sf_recording_parse_episode(options->recording, text, &more[options->episode_count], error);
     if (status == SF_OK)
@@ -110,10 +108,8 @@ static int find_criticality(sf_json *json, const asked *a, sf_error *error)
     sf_criticality found = {0};
     options_of options = {.rows = {{&sf_criticality_options_table, &how}}};
     int status = read_options(&options, a->options, error);
-    if (status == SF_OK)
-        status = sf_criticality_find(&found, a->recording, &how, a->progress, error);
-    if (status == SF_OK)
-        sf_table_json_fields(json, &sf_criticality_document, &found);
+    if (status == SF_OK) status = sf_criticality_find(&found, a->recording, &how, a->progress, error);
+    if (status == SF_OK) sf_table_json_fields(json, &sf_criticality_document, &found);
     sf_criticality_free(&found);
     return status;
 }
@@ -125,12 +121,9 @@ static int find_bursts(sf_json *json, const asked *a, sf_error *error)
     options_of options = {
         .rows = {{&sf_activity_table, &how.activity}, {&sf_burst_report_options_table, &how}}};
     int status = read_options(&options, a->options, error);
-    if (status == SF_OK)
-        status = sf_activity_check(&how.activity, error);
-    if (status == SF_OK)
-        status = sf_burst_report_find(&found, a->recording, &how, error);
-    if (status == SF_OK)
-        sf_table_json_fields(json, &sf_burst_report_document, &found);
+    if (status == SF_OK) status = sf_activity_check(&how.activity, error);
+    if (status == SF_OK) status = sf_burst_report_find(&found, a->recording, &how, error);
+    if (status == SF_OK) sf_table_json_fields(json, &sf_burst_report_document, &found);
     sf_burst_report_free(&found);
     return status;
 }
@@ -142,13 +135,11 @@ static int find_responses(sf_json *json, const asked *a, sf_error *error)
     options_of options = {
         .rows = {{&sf_response_table, &how}}, .takes_episodes = true, .recording = a->recording};
     int status = read_options(&options, a->options, error);
-    if (status == SF_OK)
-        status = sf_response_check(&how, error);
+    if (status == SF_OK) status = sf_response_check(&how, error);
     if (status == SF_OK)
         status = sf_response_report_find(&found, a->recording, &how, options.episodes, options.episode_count,
                                          a->progress, error);
-    if (status == SF_OK)
-        sf_table_json_fields(json, &sf_response_report_document, &found);
+    if (status == SF_OK) sf_table_json_fields(json, &sf_response_report_document, &found);
     sf_response_report_free(&found);
     sf_free(options.episodes);
     return status;
@@ -166,8 +157,7 @@ static int find_sequences(sf_json *json, const asked *a, sf_error *error)
     if (status == SF_OK)
         status = sf_sequence_report_find(&found, a->recording, &activity, &how, options.episodes,
                                          options.episode_count, a->progress, error);
-    if (status == SF_OK)
-        sf_table_json_fields(json, &sf_sequence_report_document, &found);
+    if (status == SF_OK) sf_table_json_fields(json, &sf_sequence_report_document, &found);
     sf_sequence_report_free(&found);
     sf_free(options.episodes);
     return status;
@@ -196,11 +186,9 @@ int sf_recording_analyse(char **text, const sf_recording *recording, const char 
         status = sf_fail(error, SF_USAGE, "analysis",
                          "found '%s', expected bursts, responses, sequences or criticality", analysis);
     sf_json_object(&json, NULL);
-    if (status == SF_OK)
-        status = analyses[which].find(&json, &a, error);
+    if (status == SF_OK) status = analyses[which].find(&json, &a, error);
     sf_json_end_object(&json);
-    if (status == SF_OK && written.failed)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && written.failed) status = sf_fail_memory(error);
     if (status == SF_OK)
         *text = written.data;
     else

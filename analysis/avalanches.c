@@ -39,8 +39,7 @@ int64_t sf_population_interval_ns(const sf_recording *recording)
         }
         from = end;
     }
-    if (intervals == 0)
-        return 0;
+    if (intervals == 0) return 0;
     return sum_ns / (int64_t)intervals > 0 ? sum_ns / (int64_t)intervals : 1;
 }
 
@@ -54,8 +53,7 @@ static int open_population(sf_population *population, const sf_recording *record
     int64_t bins = 0;
     *population = (sf_population){.bin_ns = bin_ns, .interval_count = interval_count(recording)};
     population->first = sf_alloc(population->interval_count + 1, sizeof *population->first);
-    if (population->first == NULL)
-        return sf_fail_memory(error);
+    if (population->first == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < population->interval_count; i++) {
         const sf_span span = interval_at(recording, i);
         bins += (span.stop_ns - span.start_ns) / bin_ns;
@@ -136,8 +134,7 @@ static int find_within(finder *f, sf_span span, size_t from, size_t end, sf_erro
         int64_t first = (spikes[from].time_ns - span.start_ns) / bin_ns, last = first;
         for (next = from + 1; next < end; next++) {
             int64_t bin = (spikes[next].time_ns - span.start_ns) / bin_ns;
-            if (bin > last + 1)
-                break;
+            if (bin > last + 1) break;
             last = bin;
         }
         if (first > 0 && last + 1 < whole_bins)

@@ -81,8 +81,7 @@ static int cut_blocks(blocks *all, const sf_population *population, sf_error *er
         }
     }
     all->of = sf_alloc(all->count * all->lags, sizeof *all->of);
-    if (all->of == NULL)
-        return sf_fail_memory(error);
+    if (all->of == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < all->count; i++)
         add_up_block(all->of + i * all->lags, all, &all->items[i]);
     return SF_OK;
@@ -125,8 +124,7 @@ static decay fit_given(const double *r, size_t lags, double m, bool constant)
         sum += r[k];
         rr += r[k] * r[k];
     }
-    if (!constant)
-        return (decay){m, er / ee, 0, rr - er * er / ee};
+    if (!constant) return (decay){m, er / ee, 0, rr - er * er / ee};
     double spread = ee - e * e / n, common = er - e * sum / n;
     double b = spread > 1e-12 * ee ? common / spread : 0, c = (sum - b * e) / n;
     return (decay){m, b, c, rr - sum * sum / n - b * common};
@@ -351,11 +349,9 @@ static void judge(sf_branching *found, const blocks *all, drawings *d, const dec
         found->cautions |= SF_BRANCHING_OFFSET;
     else if (-1 / log(without->m) > (double)found->lags / 2)
         found->cautions |= SF_BRANCHING_LONG;
-    if (remembers)
-        look_at_rest(found, with, room);
+    if (remembers) look_at_rest(found, with, room);
     found->drift_p = find_drift_p(found, all, !remembers ? &none : offset ? with : without);
-    if (found->drift_p < 0.001)
-        found->cautions |= SF_BRANCHING_DRIFT;
+    if (found->drift_p < 0.001) found->cautions |= SF_BRANCHING_DRIFT;
 }
 
 static void estimate(sf_branching *found, const blocks *all, drawings *d, double *room,

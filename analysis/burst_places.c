@@ -33,15 +33,13 @@ static grid grid_of(const sf_burst_frame *frame, const int64_t *zero_ns)
     int64_t low = INT64_MAX, high = INT64_MIN;
     for (size_t b = 0; b < frame->burst_count; b++) {
         const sf_sequence_burst *burst = &frame->bursts[b];
-        if (burst->spikes == 0)
-            continue;
+        if (burst->spikes == 0) continue;
         int64_t first = frame->spikes[burst->first_spike].time_ns - zero_ns[b];
         int64_t last = frame->spikes[burst->first_spike + burst->spikes - 1].time_ns - zero_ns[b];
         low = first < low ? first : low;
         high = last > high ? last : high;
     }
-    if (low > high)
-        return g;
+    if (low > high) return g;
     g.low_ns = low - g.width_ns;
     g.cells = (size_t)((high - g.low_ns) / g.step_ns) + 1;
     return g;
@@ -68,10 +66,8 @@ static void mark(int32_t *steps, const grid *g, const sf_burst_frame *frame, con
         size_t event = turn + i < to ? turn + i : turn + i - (to - from);
         int64_t at = event_ns(frame, train, event, zero_ns, moved) - g->low_ns;
         int64_t first = (at - g->width_ns) / g->step_ns + 1, last = at / g->step_ns;
-        if (first <= done)
-            first = done + 1;
-        if (first > last)
-            continue;
+        if (first <= done) first = done + 1;
+        if (first > last) continue;
         steps[first]++;
         steps[last + 1]--;
         done = last;
@@ -84,8 +80,7 @@ int sf_burst_place_find(sf_best_place *best, sf_place_scan *scan, const sf_burst
 {
     const grid g = grid_of(frame, zero_ns);
     *best = (sf_best_place){0};
-    if (train->count == 0)
-        return SF_OK;
+    if (train->count == 0) return SF_OK;
     if (sf_reserve(&scan->steps, &scan->capacity, g.cells + 1, sizeof *scan->steps) != 0)
         return sf_fail_memory(error);
     memset(scan->steps, 0, (g.cells + 1) * sizeof *scan->steps);
@@ -115,8 +110,7 @@ bool sf_burst_place_nearest(int64_t *off_ns, const sf_burst_frame *frame, const 
     bool found = false;
     for (; *next < train->count && train->bursts[*next] == burst; ++*next) {
         int64_t off = event_ns(frame, train, *next, zero_ns, 0) - middle_ns;
-        if (!found || llabs(off) < llabs(*off_ns))
-            *off_ns = off;
+        if (!found || llabs(off) < llabs(*off_ns)) *off_ns = off;
         found = true;
     }
     return found && llabs(*off_ns) <= frame->window_ns / 2 + step_of(frame);
@@ -130,8 +124,7 @@ static void measure_events(sf_sequence_place *place, const sf_burst_frame *frame
     double count = 0, mean = 0, squares = 0;
     for (size_t b = 0, next = 0; b < frame->burst_count; b++) {
         int64_t off;
-        if (!sf_burst_place_nearest(&off, frame, train, &next, b, zero_ns[b], middle_ns))
-            continue;
+        if (!sf_burst_place_nearest(&off, frame, train, &next, b, zero_ns[b], middle_ns)) continue;
         double value = (double)off * 1e-6, before = value - mean;
         mean += before / ++count;
         squares += before * (value - mean);
@@ -190,8 +183,7 @@ static double sum_of_pairs(const course *c, size_t from, size_t end, double widt
     double sum = 0, before = 0; /* the weights of those before, as they reach this one */
     for (size_t i = from; i < end; i++) {
         double weight = c->weights[c->events[i].index];
-        if (i > from)
-            before *= exp(-(c->events[i].amount - c->events[i - 1].amount) / width_ns);
+        if (i > from) before *= exp(-(c->events[i].amount - c->events[i - 1].amount) / width_ns);
         sum += weight * (weight + 2 * before);
         before += weight;
     }
@@ -279,16 +271,14 @@ static void zero_of_burst(int64_t *zero_ns, int64_t *one_ns, const sf_lateness *
     for (size_t t = 0; t < late->count; t++)
         if (late->late_ns[t * all + burst] != INT64_MIN && late->weight[t] > 0)
             known[count++] = (late_one){late->late_ns[t * all + burst], late->weight[t], t};
-    if (count == 0)
-        return;
+    if (count == 0) return;
     qsort(known, count, sizeof *known, by_lateness);
     for (size_t i = 0; i < count; i++)
         sums[i] = sum += known[i].weight;
     const late_one *middle = &known[middle_without(sums, count, SIZE_MAX, 0)];
     for (size_t t = 0; t < late->count; t++)
         zero_ns[t * all + burst] = middle->late_ns;
-    if (one_ns != NULL)
-        one_ns[burst] = middle->late_ns;
+    if (one_ns != NULL) one_ns[burst] = middle->late_ns;
     for (size_t i = 0; i < count && count > 1; i++)
         zero_ns[known[i].train * all + burst] =
             known[middle_without(sums, count, i, known[i].weight)].late_ns;

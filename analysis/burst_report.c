@@ -112,8 +112,7 @@ int sf_burst_rows_list(sf_burst_row **rows, size_t *count, const sf_activity *ac
     const sf_bursts *network = &activity->network;
     sf_burst_row *row = *rows = sf_alloc(network->count + activity->unit_bursts.count, sizeof **rows);
     *count = 0;
-    if (row == NULL)
-        return sf_fail_memory(error);
+    if (row == NULL) return sf_fail_memory(error);
     for (size_t b = 0; b < network->count; b++)
         *row++ = (sf_burst_row){.kind = "network",
                                 .unit = UINT32_MAX,
@@ -235,8 +234,7 @@ static void summarise(sf_burst_report *b)
     mean of_units = {0}, of_network = {0}, bursting = {0};
     for (size_t u = 0; u < b->activity.unit_count; u++) {
         const sf_unit_activity *unit = &b->activity.units[u];
-        if (!unit->active)
-            continue;
+        if (!unit->active) continue;
         const mean pauses = pauses_of_unit(b, unit);
         of_units.sum += pauses.sum;
         of_units.count += pauses.count;
@@ -265,8 +263,7 @@ static int list_rows(sf_burst_report *b, const sf_unit_chance *chance, sf_error 
 {
     b->units = sf_alloc(b->of.unit_count, sizeof *b->units);
     b->network = sf_alloc(b->activity.network.count, sizeof *b->network);
-    if (b->units == NULL || b->network == NULL)
-        return sf_fail_memory(error);
+    if (b->units == NULL || b->network == NULL) return sf_fail_memory(error);
     for (size_t u = 0; u < b->of.unit_count; u++)
         b->units[u] = row_of_unit(b, u, &chance[u]);
     for (size_t i = 0; i < b->activity.network.count; i++)
@@ -289,8 +286,7 @@ int sf_burst_report_find(sf_burst_report *report, const sf_recording *recording,
         sf_activity_measure(&report->activity, report->measured);
         status = list_rows(report, chance, error);
     }
-    if (status == SF_OK)
-        summarise(report);
+    if (status == SF_OK) summarise(report);
     sf_free(chance);
     return status;
 }
@@ -324,8 +320,7 @@ static const char *word_of_bursts(const void *method)
 SF_GETTER(get_within)
 {
     const int64_t within_ns = ((const sf_burst_report *)of)->activity.network.within_ns;
-    if (within_ns > 0)
-        sf_value_set_time(value, &column->is, within_ns);
+    if (within_ns > 0) sf_value_set_time(value, &column->is, within_ns);
 }
 
 SF_LENGTH(count_summary)

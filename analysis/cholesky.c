@@ -27,8 +27,7 @@ static bool factor_block(const factor *f)
             double sum = row[j];
             for (size_t k = f->from; k < j; k++)
                 sum -= row[k] * other[k];
-            if (j == i && !(sum > 0))
-                return false;
+            if (j == i && !(sum > 0)) return false;
             row[j] = j == i ? sqrt(sum) : sum / other[j];
         }
     }
@@ -97,10 +96,8 @@ int sf_cholesky(double *matrix, size_t size, unsigned threads, const sf_progress
         size_t tiles = (size - f.end + BLOCK - 1) / BLOCK;
         bool go_on = sf_progress_update(progress, "factors", sf_cholesky_share(size, f.from), 1);
         status = !go_on ? SF_CANCELLED : factor_block(&f) ? SF_OK : SF_DATA;
-        if (status == SF_OK)
-            status = sf_parallel_for(threads, tiles, solve_rows, &f);
-        if (status == SF_OK)
-            status = sf_parallel_for(threads, tiles, update_rows, &f);
+        if (status == SF_OK) status = sf_parallel_for(threads, tiles, solve_rows, &f);
+        if (status == SF_OK) status = sf_parallel_for(threads, tiles, update_rows, &f);
     }
     sf_free(f.panel);
     return status;

@@ -14,12 +14,9 @@
 static int compare_links(const void *first, const void *second)
 {
     const sf_link *a = first, *b = second;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    if (a->delay.low_ns != b->delay.low_ns)
-        return a->delay.low_ns < b->delay.low_ns ? -1 : 1;
+    if (a->from != b->from) return a->from < b->from ? -1 : 1;
+    if (a->to != b->to) return a->to < b->to ? -1 : 1;
+    if (a->delay.low_ns != b->delay.low_ns) return a->delay.low_ns < b->delay.low_ns ? -1 : 1;
     return (a->delay.high_ns > b->delay.high_ns) - (a->delay.high_ns < b->delay.high_ns);
 }
 
@@ -49,11 +46,9 @@ int sf_connectivity_take(sf_connectivity *graph, uint32_t unit_count, sf_link *l
                          sf_error *error)
 {
     *graph = (sf_connectivity){.unit_count = unit_count, .links = links, .count = count};
-    if (!is_ordered(links, count))
-        qsort(links, count, sizeof *links, compare_links);
+    if (!is_ordered(links, count)) qsort(links, count, sizeof *links, compare_links);
     int status = check_links(graph, error);
-    if (status != SF_OK)
-        sf_connectivity_free(graph);
+    if (status != SF_OK) sf_connectivity_free(graph);
     return status;
 }
 
@@ -62,10 +57,8 @@ int sf_connectivity_build(sf_connectivity *graph, uint32_t unit_count, const sf_
 {
     sf_link *copy = sf_resize(NULL, count, sizeof *copy);
     *graph = (sf_connectivity){0};
-    if (copy == NULL)
-        return sf_fail_memory(error);
-    if (count > 0)
-        memcpy(copy, links, count * sizeof *copy);
+    if (copy == NULL) return sf_fail_memory(error);
+    if (count > 0) memcpy(copy, links, count * sizeof *copy);
     return sf_connectivity_take(graph, unit_count, copy, count, error);
 }
 
@@ -79,12 +72,10 @@ void sf_connectivity_free(sf_connectivity *graph)
 void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits)
 {
     size_t kept = 0;
-    if (limits.max_p <= 0 && limits.max_q <= 0)
-        return;
+    if (limits.max_p <= 0 && limits.max_q <= 0) return;
     for (size_t i = 0; i < graph->count; i++) {
         sf_link link = graph->links[i];
-        if (!sf_within_limits(limits, link.p, link.q))
-            continue;
+        if (!sf_within_limits(limits, link.p, link.q)) continue;
         graph->links[i] = graph->links[kept];
         graph->links[kept++] = link;
     }
@@ -94,8 +85,7 @@ void sf_connectivity_keep(sf_connectivity *graph, sf_limits limits)
 
 double sf_connectivity_by_chance(const sf_connectivity *graph, sf_limits limits)
 {
-    if (limits.max_q > 0 || graph->surrogates == 0)
-        return NAN;
+    if (limits.max_q > 0 || graph->surrogates == 0) return NAN;
     double values = graph->surrogates + 1.0; /* that p has */
     double p = limits.max_p > 0 ? floor(limits.max_p * values + 1e-9) / values : 1;
     return (double)graph->pairs * fmin(p, graph->chance_p);
@@ -106,8 +96,7 @@ int sf_connectivity_set_rates(sf_connectivity *graph, const uint64_t *unit_spike
 {
     double seconds = (double)duration_ns * 1e-9;
     double *rates_hz = sf_resize(graph->rates_hz, graph->unit_count, sizeof *rates_hz);
-    if (rates_hz == NULL)
-        return sf_fail_memory(error);
+    if (rates_hz == NULL) return sf_fail_memory(error);
     for (uint32_t u = 0; u < graph->unit_count; u++)
         rates_hz[u] = seconds > 0 ? (double)unit_spikes[u] / seconds : 0;
     graph->rates_hz = rates_hz;
@@ -116,8 +105,7 @@ int sf_connectivity_set_rates(sf_connectivity *graph, const uint64_t *unit_spike
 
 double sf_connectivity_weight(const sf_connectivity *graph, const sf_link *link)
 {
-    if (graph->is_tiling || graph->is_signed)
-        return link->coefficient;
+    if (graph->is_tiling || graph->is_signed) return link->coefficient;
     return (double)link->count - (isnan(link->expected) ? 0 : link->expected);
 }
 
@@ -154,8 +142,7 @@ int sf_connectivity_diff(const sf_connectivity *before, const sf_connectivity *a
 {
     *count = 0;
     *changes = sf_resize(NULL, before->count + after->count, sizeof **changes);
-    if (*changes == NULL)
-        return sf_fail_memory(error);
+    if (*changes == NULL) return sf_fail_memory(error);
     size_t i = 0, j = 0;
     while (i < before->count || j < after->count) {
         const sf_link *old = i < before->count ? &before->links[i] : NULL;
@@ -249,12 +236,9 @@ static const edge_value edge_values[] = {
 static bool is_given(const sf_connectivity *graph, const edge_value *column)
 {
     bool of_test = column->value == p_of || column->value == q_of || column->value == given_rest_of;
-    if (column->value == sign_of || column->value == confidence_of)
-        return graph->is_signed;
-    if (graph->is_tiling)
-        return column->of_tiling && (!of_test || graph->surrogates > 0);
-    if (!of_test)
-        return true;
+    if (column->value == sign_of || column->value == confidence_of) return graph->is_signed;
+    if (graph->is_tiling) return column->of_tiling && (!of_test || graph->surrogates > 0);
+    if (!of_test) return true;
     size_t i = 0;
     while (i < graph->count && isnan(column->value(graph, &graph->links[i])))
         i++;
@@ -266,8 +250,7 @@ static int fill_columns(sf_columns *columns, const sf_connectivity *graph, sf_er
     int status = sf_columns_grow(columns, graph->count, error);
     for (size_t c = 0; status == SF_OK && c < sizeof edge_values / sizeof edge_values[0]; c++) {
         size_t index;
-        if (!is_given(graph, &edge_values[c]))
-            continue;
+        if (!is_given(graph, &edge_values[c])) continue;
         status = sf_columns_add(columns, edge_values[c].name, &index, error);
         for (size_t i = 0; status == SF_OK && i < graph->count; i++)
             columns->items[index].values[i] = edge_values[c].value(graph, &graph->links[i]);
@@ -308,8 +291,7 @@ static int list_edges(sf_edge_list *list, const sf_connectivity *graph, const sf
 {
     int status = SF_OK;
     *list = (sf_edge_list){.directed = !graph->is_tiling};
-    if (units == NULL)
-        status = sf_edge_list_set_vertices(list, graph->unit_count, error);
+    if (units == NULL) status = sf_edge_list_set_vertices(list, graph->unit_count, error);
     for (uint32_t u = 0; units != NULL && status == SF_OK && u < graph->unit_count; u++)
         status = sf_edge_list_add_named(list, units->items[u].name, error);
     for (size_t i = 0; status == SF_OK && i < graph->count; i++)
@@ -321,12 +303,9 @@ int sf_connectivity_list(sf_edge_list *list, const sf_connectivity *graph, const
                          sf_error *error)
 {
     int status = list_edges(list, graph, units, error);
-    if (status == SF_OK)
-        status = fill_columns(&list->edge_columns, graph, error);
-    if (status == SF_OK)
-        status = describe_units(&list->vertex_columns, graph, units, error);
-    if (status != SF_OK)
-        sf_edge_list_free(list);
+    if (status == SF_OK) status = fill_columns(&list->edge_columns, graph, error);
+    if (status == SF_OK) status = describe_units(&list->vertex_columns, graph, units, error);
+    if (status != SF_OK) sf_edge_list_free(list);
     return status;
 }
 
@@ -335,8 +314,7 @@ int sf_connectivity_shape(sf_csr *csr, const sf_connectivity *graph, sf_error *e
     *csr = (sf_csr){0};
     sf_edge_list list;
     int status = list_edges(&list, graph, NULL, error);
-    if (status == SF_OK)
-        status = sf_csr_build(csr, &list, 0, error);
+    if (status == SF_OK) status = sf_csr_build(csr, &list, 0, error);
     sf_edge_list_free(&list);
     return status;
 }
@@ -346,8 +324,7 @@ int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_unit
     *csr = (sf_csr){0};
     sf_edge_list list;
     int status = sf_connectivity_list(&list, graph, units, error);
-    if (status == SF_OK)
-        status = sf_csr_build(csr, &list, 0, error);
+    if (status == SF_OK) status = sf_csr_build(csr, &list, 0, error);
     sf_edge_list_free(&list);
     return status;
 }
@@ -362,8 +339,7 @@ static void list_reached(sf_reach_result *reach, const sf_bfs_result *search, ui
         next += search->level_sizes[level];
     }
     for (uint32_t v = 0; v < vertices; v++) {
-        if (search->levels[v] == SF_UNREACHED)
-            continue;
+        if (search->levels[v] == SF_UNREACHED) continue;
         uint64_t place = starts[search->levels[v]]++;
         reach->units[place] = v;
         reach->levels[place] = search->levels[v];
@@ -394,8 +370,7 @@ static void find_delays(sf_reach_result *reach, sf_delay *paths, sf_bfs_result *
             uint32_t to = csr->targets[e];
             sf_delay edge = delay_of(graph, e);
             sf_delay path = {paths[v].low_ns + edge.low_ns, paths[v].high_ns + edge.high_ns};
-            if (search->levels[to] != search->levels[v] + 1 || !is_shorter(path, paths[to]))
-                continue;
+            if (search->levels[to] != search->levels[v] + 1 || !is_shorter(path, paths[to])) continue;
             paths[to] = path;
             search->parents[to] = v;
         }
@@ -413,8 +388,7 @@ int sf_connectivity_reach(sf_reach_result *reach, const sf_connectivity *graph, 
     *reach = (sf_reach_result){.source = source};
     sf_bfs_result search;
     int status = sf_bfs(&search, csr, source, most_hops, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     reach->count = search.reached;
     reach->units = sf_resize(NULL, reach->count, sizeof *reach->units);
     reach->levels = sf_resize(NULL, reach->count, sizeof *reach->levels);
@@ -457,8 +431,7 @@ int sf_connectivity_reach_all(sf_reach_counts *counts, const sf_csr *csr, uint32
         status = sf_device_bfs_count(device, csr, most_hops, counts->reached, counts->depth, NULL, error);
     else
         status = sf_bfs_count(csr, most_hops, 1, counts->reached, counts->depth, NULL, error);
-    if (status != SF_OK)
-        sf_reach_counts_free(counts);
+    if (status != SF_OK) sf_reach_counts_free(counts);
     return status;
 }
 

@@ -43,18 +43,15 @@ static int check(const sf_counting_options *asked, sf_error *error)
 static int copy_episodes(sf_episodes *e, const sf_episode *episodes, size_t count, sf_error *error)
 {
     int status = sf_episodes_reserve(e, count, error);
-    if (status != SF_OK)
-        return status;
-    if (count > 0)
-        memcpy(e->episodes, episodes, count * sizeof *episodes);
+    if (status != SF_OK) return status;
+    if (count > 0) memcpy(e->episodes, episodes, count * sizeof *episodes);
     e->given = e->passing = count;
     return SF_OK;
 }
 
 static int list_windows(sf_episodes *e, const sf_counting_options *asked, sf_error *error)
 {
-    if (asked->window_ns == 0)
-        return SF_OK;
+    if (asked->window_ns == 0) return SF_OK;
     const sf_windows_rule rule = {.length_ns = asked->window_ns,
                                   .hop_ns = asked->hop_ns > 0 ? asked->hop_ns : asked->window_ns,
                                   .from_ns = asked->from_ns,
@@ -77,8 +74,7 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
     double start = sf_clock_seconds();
     sf_counter_tell(counter, progress);
     int status = sf_counter_count(counter, NULL, e->counts, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     tell_where(e, counter, start);
     for (size_t i = 0; i < e->count; i++) {
         e->expected[i] = sf_episodes_expect(e, &e->episodes[i]);
@@ -127,8 +123,7 @@ static int correlate(sf_episodes *e, const sf_progress *progress, sf_error *erro
     for (size_t i = 0; i < e->count; i++)
         links += e->episodes[i].size - 1;
     e->correlograms = sf_alloc(links, sizeof *e->correlograms);
-    if (e->correlograms == NULL)
-        return sf_fail_memory(error);
+    if (e->correlograms == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < e->count; i++) {
         const sf_episode *episode = &e->episodes[i];
         for (uint32_t link = 0; link + 1 < episode->size; link++) {
@@ -138,8 +133,7 @@ static int correlate(sf_episodes *e, const sf_progress *progress, sf_error *erro
             }
             int status = correlate_link(e, episode->units[link], episode->units[link + 1],
                                         episode->delays[link], error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
         }
     }
     return SF_OK;
@@ -152,8 +146,7 @@ static void take_verdict(sf_episodes *e, size_t i, const sf_mine_result *tested)
     const sf_mine_item *item = &tested->items[i];
     sf_episodes_take_verdict(e, i, item);
     e->returning += item->not_tested == SF_UNIT_RETURNS;
-    if (e->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC)
-        return;
+    if (e->significance.options.kind == SF_SIGNIFICANCE_ANALYTIC) return;
     e->worth_showing[i] =
         item->size > 1 && sf_worth_showing(tested, i, sf_recording_duration_ns(e->recording));
     e->worth += e->worth_showing[i];
@@ -174,17 +167,14 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
     sf_mining_options mining;
     int status = sf_keys_read(&sf_significance_table, &how, options, "significance", error);
     how.found_only = true;
-    if (status == SF_OK)
-        status = sf_episodes_reserve_verdicts(e, error);
+    if (status == SF_OK) status = sf_episodes_reserve_verdicts(e, error);
     if (status == SF_OK)
         status = sf_mine_given(&given, &mining, &input, e->episodes, e->count, how.threads, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     e->worth = e->returning = 0;
     if (mining.delay_count > 0)
         status = sf_significance_test(&e->significance, given, &input, &mining, &how, progress, error);
-    if (status == SF_OK && mining.delay_count > 0)
-        status = sf_significance_mark_reverses(given, error);
+    if (status == SF_OK && mining.delay_count > 0) status = sf_significance_mark_reverses(given, error);
     e->is_tested = status == SF_OK && mining.delay_count > 0;
     for (size_t i = 0; e->is_tested && i < e->count; i++)
         take_verdict(e, i, given);
@@ -198,8 +188,7 @@ static void keep_within(sf_episodes *e, sf_limits limits)
 {
     size_t kept = 0;
     for (size_t i = 0; i < e->count; i++) {
-        if (!sf_within_limits(limits, e->p[i], e->q[i]))
-            continue;
+        if (!sf_within_limits(limits, e->p[i], e->q[i])) continue;
         sf_episodes_move(e, i, kept++);
     }
     e->count = kept;
@@ -222,10 +211,8 @@ static int test(sf_episodes *e, const sf_counting_options *asked, sf_counter **c
 {
     const sf_limits limits = {asked->max_p, asked->max_q};
     int status = sf_episodes_test_given(e, asked->significance, progress, error);
-    if (status != SF_OK && sf_episodes_keep(e, status, SF_STOPPED_TESTING))
-        e->windows.count = 0;
-    if (status != SF_OK || (limits.max_p <= 0 && limits.max_q <= 0))
-        return status;
+    if (status != SF_OK && sf_episodes_keep(e, status, SF_STOPPED_TESTING)) e->windows.count = 0;
+    if (status != SF_OK || (limits.max_p <= 0 && limits.max_q <= 0)) return status;
     keep_within(e, limits);
     e->passing = e->count;
     sf_counter_close(*counter);
@@ -239,8 +226,7 @@ static int count_windows(sf_episodes *e, sf_counter *counter, const sf_progress 
     size_t counted = e->windows.count;
     int status = sf_spans_count(&e->window_counts, &counted, counter, e->count, e->windows.items,
                                 e->windows.count, "counting windows", progress, error);
-    if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING))
-        return status;
+    if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING)) return status;
     e->windows.last_is_partial = e->windows.last_is_partial && counted == e->windows.count;
     e->windows.count = counted;
     tell_where(e, counter, start);
@@ -252,20 +238,15 @@ static int count(sf_episodes *e, const sf_counting_options *asked, const sf_prog
 {
     sf_counter *counter = NULL;
     int status = open_counter(&counter, e, asked, error);
-    if (status == SF_OK)
-        status = count_all(e, counter, progress, error);
-    if (status == SF_OK && asked->significance != NULL)
-        status = test(e, asked, &counter, progress, error);
-    if (status == SF_OK && e->windows.items != NULL)
-        status = count_windows(e, counter, progress, error);
+    if (status == SF_OK) status = count_all(e, counter, progress, error);
+    if (status == SF_OK && asked->significance != NULL) status = test(e, asked, &counter, progress, error);
+    if (status == SF_OK && e->windows.items != NULL) status = count_windows(e, counter, progress, error);
     if (status == SF_OK || e->stopped != SF_NOT_STOPPED) {
         int told = sf_episodes_fold(e, error);
-        if (told == SF_OK)
-            told = sf_episodes_detail(e, counter, progress, error);
+        if (told == SF_OK) told = sf_episodes_detail(e, counter, progress, error);
         status = status == SF_OK ? told : status;
     }
-    if (status == SF_OK && asked->correlograms)
-        status = correlate(e, progress, error);
+    if (status == SF_OK && asked->correlograms) status = correlate(e, progress, error);
     sf_counter_close(counter);
     return status;
 }
@@ -278,22 +259,17 @@ int sf_count(sf_episodes **counted, const sf_recording *recording, const sf_epis
     sf_counting_options asked;
     sf_episodes *e = NULL;
     int status = sf_keys_read(&sf_counting_table, &asked, options, "counting", error);
-    if (status == SF_OK)
-        status = check(&asked, error);
-    if (status == SF_OK)
-        status = sf_recording_check_held(recording, error);
-    if (status == SF_OK)
-        status = sf_episodes_new(&e, recording, asked.spans, asked.span_count, error);
+    if (status == SF_OK) status = check(&asked, error);
+    if (status == SF_OK) status = sf_recording_check_held(recording, error);
+    if (status == SF_OK) status = sf_episodes_new(&e, recording, asked.spans, asked.span_count, error);
     if (status == SF_OK) {
         e->wants_details = asked.details;
         snprintf(e->registered, sizeof e->registered, "%s", asked.registered != NULL ? asked.registered : "");
         e->keeps_stopped = asked.keep_stopped && sf_ranks_count() == 1;
         status = copy_episodes(e, episodes, episode_count, error);
     }
-    if (status == SF_OK)
-        status = list_windows(e, &asked, error);
-    if (status == SF_OK)
-        status = count(e, &asked, progress, error);
+    if (status == SF_OK) status = list_windows(e, &asked, error);
+    if (status == SF_OK) status = count(e, &asked, progress, error);
     if (status == SF_OK || (status == SF_CANCELLED && e->stopped != SF_NOT_STOPPED))
         *counted = e;
     else

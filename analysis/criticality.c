@@ -18,8 +18,7 @@ static int fit_avalanches(sf_power_fit *law, const sf_avalanches *avalanches, bo
                           const sf_power_options *options, sf_error *error)
 {
     uint64_t *values = sf_alloc(avalanches->count, sizeof *values);
-    if (values == NULL)
-        return sf_fail_memory(error);
+    if (values == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < avalanches->count; i++)
         values[i] = durations ? avalanches->items[i].bins : avalanches->items[i].spikes;
     int status = sf_power_fit_find(law, values, avalanches->count, options, error);
@@ -37,8 +36,7 @@ static growth fit_growth(const double *sizes, const double *counts, size_t from,
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0, places = 0;
     for (size_t bins = from; bins < count; bins++) {
-        if (counts[bins] == 0)
-            continue;
+        if (counts[bins] == 0) continue;
         double w = counts[bins], at = log((double)bins), size = log(sizes[bins] / w);
         places++;
         n += w;
@@ -50,8 +48,7 @@ static growth fit_growth(const double *sizes, const double *counts, size_t from,
     }
     double spread = xx - x * x / n, slope = (xy - x * y / n) / spread,
            rest = yy - y * y / n - slope * (xy - x * y / n);
-    if (places < 3)
-        return (growth){NAN, NAN};
+    if (places < 3) return (growth){NAN, NAN};
     return (growth){slope, sqrt(fmax(0, rest) / (places - 2) / spread)};
 }
 
@@ -61,8 +58,7 @@ static int find_growth(growth *found, const sf_avalanches *avalanches, uint64_t 
     for (size_t i = 0; i < avalanches->count; i++)
         most = avalanches->items[i].bins > most ? avalanches->items[i].bins : most;
     double *sizes = sf_alloc(2 * ((size_t)most + 1), sizeof *sizes);
-    if (sizes == NULL)
-        return sf_fail_memory(error);
+    if (sizes == NULL) return sf_fail_memory(error);
     double *counts = sizes + most + 1;
     for (size_t i = 0; i < avalanches->count; i++) {
         sizes[avalanches->items[i].bins] += (double)avalanches->items[i].spikes;
@@ -110,12 +106,10 @@ static int find_shapes(sf_criticality *found, const sf_recording *recording, sf_
     uint64_t counts[GROUPS] = {0};
     const sf_avalanches *avalanches = &found->avalanches;
     found->shapes = sf_alloc((size_t)GROUPS * SF_SHAPE_POINTS, sizeof *found->shapes);
-    if (found->shapes == NULL)
-        return sf_fail_memory(error);
+    if (found->shapes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < avalanches->count; i++) {
         const sf_avalanche *a = &avalanches->items[i];
-        if (a->bins < FIRST_GROUP)
-            continue;
+        if (a->bins < FIRST_GROUP) continue;
         int group = ilogb((double)a->bins / FIRST_GROUP);
         group = group < GROUPS ? group : GROUPS - 1;
         add_shape(points[group], a, recording, avalanches->bin_ns);
@@ -157,8 +151,7 @@ static int find_branching(sf_branching *found, const sf_recording *recording,
     sf_population population;
     int status = sf_population_count(&population, recording, options->branching_bin_ns, error);
     const sf_branching_options how = {.lags = options->lags, .alone = alone, .seed = options->seed};
-    if (status == SF_OK)
-        status = sf_branching_find(found, &population, &how, error);
+    if (status == SF_OK) status = sf_branching_find(found, &population, &how, error);
     sf_population_free(&population);
     return status;
 }
@@ -203,8 +196,7 @@ static int find_chance(chance *by_chance, const sf_criticality *found, const sf_
     for (uint64_t round = 0; round < SHIFTED && status == SF_OK; round++) {
         sf_recording shifted;
         status = sf_activity_shift(&shifted, recording, found->options.seed, round, error);
-        if (status == SF_OK)
-            status = add_shifted_branching(by_chance, found, &shifted, error);
+        if (status == SF_OK) status = add_shifted_branching(by_chance, found, &shifted, error);
         if (status == SF_OK && found->avalanches.bin_ns > 0)
             status = add_shifted_avalanches(by_chance, found, &shifted, error);
         if (status == SF_OK && !sf_progress_update(progress, "shifting trains", (double)round + 1, SHIFTED))
@@ -300,8 +292,7 @@ static void measure_avalanches(sf_criticality *found, const growth *grown)
 __attribute__((format(printf, 4, 5))) static void caution(sf_criticality *found, const char *of,
                                                           const char *word, const char *format, ...)
 {
-    if (found->caution_count == SF_CRITICALITY_CAUTIONS)
-        return;
+    if (found->caution_count == SF_CRITICALITY_CAUTIONS) return;
     sf_criticality_caution *c = &found->cautions[found->caution_count++];
     va_list values;
     c->of = of;
@@ -365,8 +356,7 @@ static void doubt_law(sf_criticality *found, const sf_avalanche_fit *fit)
                 "%zu avalanches are too few, or all alike: no power law is fitted", (size_t)law->count);
         return;
     }
-    if (law->p <= 0.1)
-        caution(found, fit->of, "ruled-out", "a power law is ruled out (p %.2g)", law->p);
+    if (law->p <= 0.1) caution(found, fit->of, "ruled-out", "a power law is ruled out (p %.2g)", law->p);
     if (law->lognormal.ratio < 0 && law->lognormal.p < 0.1)
         caution(found, fit->of, "lognormal", "a lognormal fits better (p %.2g)", law->lognormal.p);
     if (law->exponential.ratio < 0 && law->exponential.p < 0.1)
@@ -395,8 +385,7 @@ static int copy_lags(sf_criticality *found, sf_error *error)
     const sf_branching *b = &found->branching;
     double power = 1;
     found->lags = sf_alloc(b->lags, sizeof *found->lags);
-    if (found->lags == NULL)
-        return sf_fail_memory(error);
+    if (found->lags == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < b->lags; k++) {
         power *= b->m;
         found->lags[k] = (sf_lag){.lag_s = (double)(k + 1) * (double)b->bin_ns * 1e-9,
@@ -441,10 +430,8 @@ int sf_criticality_find_branching(sf_criticality *found, const sf_recording *rec
     int status = begin(found, recording, options, error);
     if (status == SF_OK && recording->spike_count > 1)
         status = find_chance(&by_chance, found, recording, progress, error);
-    if (status == SF_OK && recording->spike_count > 1)
-        measure_branching(found, &by_chance);
-    if (status == SF_OK)
-        doubt_branching(found, recording);
+    if (status == SF_OK && recording->spike_count > 1) measure_branching(found, &by_chance);
+    if (status == SF_OK) doubt_branching(found, recording);
     return status;
 }
 
@@ -454,10 +441,8 @@ int sf_criticality_find(sf_criticality *found, const sf_recording *recording,
     growth grown = {NAN, NAN};
     chance by_chance;
     int status = begin(found, recording, options, error);
-    if (status == SF_OK)
-        status = find_avalanches(found, recording, progress, error);
-    if (status == SF_OK)
-        status = find_growth(&grown, &found->avalanches, found->fits[1].law.xmin, error);
+    if (status == SF_OK) status = find_avalanches(found, recording, progress, error);
+    if (status == SF_OK) status = find_growth(&grown, &found->avalanches, found->fits[1].law.xmin, error);
     if (status == SF_OK && recording->spike_count > 1)
         status = find_chance(&by_chance, found, recording, progress, error);
     if (status == SF_OK && recording->spike_count > 1) {

@@ -98,10 +98,8 @@ static void find_pair(const comparison *c, size_t from, size_t to, const uint32_
                           .edge_tries = c->edge_tries,
                           .first_lag = job->first_lag,
                           .last_lag = job->last_lag};
-    if (!(pair.from_spikes > 0 && pair.to_spikes > 0))
-        return;
-    if (c->way->repeats)
-        pair.to_repeats = sf_binned_spikes(&c->repeats, to);
+    if (!(pair.from_spikes > 0 && pair.to_spikes > 0)) return;
+    if (c->way->repeats) pair.to_repeats = sf_binned_spikes(&c->repeats, to);
     if (c->way->tiles) {
         pair.from_tiled = c->after[from], pair.to_tiled = c->after[to];
         pair.followed = count_followed(job, from, to), pair.preceded = count_preceded(job, from, to);
@@ -128,11 +126,9 @@ static int compare_unit(void *context, unsigned worker, size_t unit)
         !sf_progress_update(c->job->progress, "lags", (double)unit, (double)trains->unit_count))
         return SF_CANCELLED;
     sf_lags_count(counts, trains, (uint32_t)unit, c->reach);
-    if (c->way->repeats)
-        sf_lags_count_of(repeats, trains, (uint32_t)unit, &c->repeats, c->reach);
+    if (c->way->repeats) sf_lags_count_of(repeats, trains, (uint32_t)unit, &c->repeats, c->reach);
     for (size_t to = 0; to < trains->unit_count; to++)
-        if (to != unit)
-            find_pair(c, unit, to, counts + to * lags + c->reach, repeats + to * lags + c->reach);
+        if (to != unit) find_pair(c, unit, to, counts + to * lags + c->reach, repeats + to * lags + c->reach);
     return SF_OK;
 }
 
@@ -145,8 +141,7 @@ static int compare_pairs(sf_drive_pairs *pairs, const sf_drive_job *job, sf_erro
         sf_resize(NULL, job->threads, 2 * trains->unit_count * (2 * (size_t)c.reach + 1) * sizeof *c.counts);
     c.after = sf_resize(NULL, trains->unit_count, sizeof *c.after);
     int status = c.counts != NULL && c.after != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK && c.way->repeats)
-        status = sf_binned_repeats(&c.repeats, trains, error);
+    if (status == SF_OK && c.way->repeats) status = sf_binned_repeats(&c.repeats, trains, error);
     for (size_t u = 0; status == SF_OK && u < trains->unit_count; u++)
         c.after[u] = tiled_share(trains, u, job->last_lag - job->first_lag + 1);
     sf_drive_edge_filter(c.edge_filter);
@@ -175,8 +170,7 @@ int sf_drive_pairs_open(sf_drive_pairs *pairs, const sf_drive_job *job, sf_error
     int status = complete ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = (job->method == SF_DRIVE_REGRESSION ? sf_drive_regress : compare_pairs)(pairs, job, error);
-    if (status != SF_OK)
-        sf_drive_pairs_close(pairs);
+    if (status != SF_OK) sf_drive_pairs_close(pairs);
     return status;
 }
 
@@ -231,8 +225,7 @@ double sf_drive_most_score(const sf_drive_pairs *pairs, const sf_drive_job *job,
     uint32_t first = pairs->first[place], last = pairs->last[place];
     double windows = (double)(job->last_lag - job->first_lag + 1) / (last - first + 1),
            expected = sf_drive_expected(job, from, to) / windows;
-    if (!(expected < SF_DRIVE_LEAST_EXPECTED))
-        return INFINITY;
+    if (!(expected < SF_DRIVE_LEAST_EXPECTED)) return INFINITY;
     double count = count_coincidences(job->trains, from, to, first, last);
     return normal_beyond(fmin(1, windows * exp(-sf_poisson_surprise(expected, count))));
 }
@@ -276,8 +269,7 @@ static void judge_side(double *confidence, const sf_rank *ranks, size_t count, s
 int sf_drive_confidence(double *confidence, const double *scores, size_t count, sf_error *error)
 {
     sf_rank *ranks = sf_resize(NULL, count, sizeof *ranks);
-    if (ranks == NULL)
-        return sf_fail_memory(error);
+    if (ranks == NULL) return sf_fail_memory(error);
     for (int sign = -1; sign <= 1; sign += 2) {
         size_t side = 0;
         for (size_t i = 0; i < count; i++)

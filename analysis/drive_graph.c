@@ -67,8 +67,7 @@ static void list_pairs(drive *d)
     size_t units = d->pairs.unit_count;
     for (size_t from = 0; from < units; from++)
         for (size_t to = 0; to < units; to++)
-            if (are_compared(d, from, to))
-                d->places[d->count++] = from * units + to;
+            if (are_compared(d, from, to)) d->places[d->count++] = from * units + to;
 }
 
 /* What most pairs are like. Where most have no coincidence they differ by less than counting alone makes of a
@@ -155,14 +154,12 @@ static int make_surrogate(drive *d, sf_spike *shifted, uint32_t number, sf_error
             r->spikes[0].time_ns + sf_surrogate_time(&rule, number, shifted[i].unit, 0, time_ns);
     }
     int status = sf_spikes_sort(shifted, r->spike_count, error);
-    if (status == SF_OK)
-        status = bin(&trains, d, shifted, error);
+    if (status == SF_OK) status = bin(&trains, d, shifted, error);
     surrogate_progress at = {d, number};
     const sf_progress progress = {update_surrogates, &at};
     job.trains = &trains;
     job.progress = &progress;
-    if (status == SF_OK)
-        status = sf_drive_pairs_open(&pairs, &job, error);
+    if (status == SF_OK) status = sf_drive_pairs_open(&pairs, &job, error);
     if (status == SF_OK) {
         compare_with(d, &pairs, number);
         sf_drive_pairs_close(&pairs);
@@ -210,8 +207,7 @@ static bool hides_troughs(const drive *d, size_t place)
 static bool is_edge(const drive *d, size_t i)
 {
     double most = d->how->max_false > 0 ? d->how->max_false : DEFAULT_FALSE;
-    if (most >= 1)
-        return true;
+    if (most >= 1) return true;
     return d->confidence[i] >= 1 - most && !(d->scores[i] < 0 && hides_troughs(d, d->places[i]));
 }
 
@@ -244,12 +240,10 @@ static int list_links(sf_connectivity *graph, const drive *d, sf_error *error)
         hidden += hides_troughs(d, d->places[i]);
     }
     sf_link *links = sf_alloc(kept, sizeof *links);
-    if (links == NULL)
-        return sf_fail_memory(error);
+    if (links == NULL) return sf_fail_memory(error);
     kept = 0;
     for (size_t i = 0; i < d->count; i++)
-        if (is_edge(d, i))
-            links[kept++] = link_of(d, i);
+        if (is_edge(d, i)) links[kept++] = link_of(d, i);
     int status = sf_connectivity_take(graph, (uint32_t)d->pairs.unit_count, links, kept, error);
     graph->is_signed = true;
     graph->pairs_compared = d->count;
@@ -260,8 +254,7 @@ static int list_links(sf_connectivity *graph, const drive *d, sf_error *error)
 static int set_rates(sf_connectivity *graph, const sf_recording *recording, sf_error *error)
 {
     uint64_t *spikes = sf_alloc(recording->units.count, sizeof *spikes);
-    if (spikes == NULL)
-        return sf_fail_memory(error);
+    if (spikes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count; i++)
         spikes[recording->spikes[i].unit]++;
     int status = sf_connectivity_set_rates(graph, spikes, sf_recording_duration_ns(recording), error);
@@ -309,20 +302,15 @@ int sf_links_of_drive(sf_connectivity *graph, const sf_recording *recording, con
                            .threads = options->threads > 0 ? options->threads : sf_thread_cores(),
                            .progress = progress};
     int status = open_drive(&d, error);
-    if (status == SF_OK)
-        status = sf_drive_pairs_open(&d.pairs, &d.job, error);
+    if (status == SF_OK) status = sf_drive_pairs_open(&d.pairs, &d.job, error);
     if (status == SF_OK) {
         list_pairs(&d);
         status = score_pairs(&d, error);
     }
-    if (status == SF_OK)
-        status = make_surrogates(&d, error);
-    if (status == SF_OK)
-        status = list_links(graph, &d, error);
-    if (status == SF_OK)
-        status = set_rates(graph, recording, error);
-    if (status != SF_OK)
-        sf_connectivity_free(graph);
+    if (status == SF_OK) status = make_surrogates(&d, error);
+    if (status == SF_OK) status = list_links(graph, &d, error);
+    if (status == SF_OK) status = set_rates(graph, recording, error);
+    if (status != SF_OK) sf_connectivity_free(graph);
     close_drive(&d);
     return status;
 }

@@ -40,8 +40,7 @@ static double edge_weight(int32_t surround, int32_t seen, int32_t away)
     double weight = 0;
     for (int32_t sum = 0; sum < seen; sum++) {
         int32_t at = away + surround + seen - 1 - sum; /* in the filter, of 2 surround + seen lags */
-        if (at < 0 || at >= 2 * surround + seen)
-            continue;
+        if (at < 0 || at >= 2 * surround + seen) continue;
         weight += at >= surround && at < surround + seen ? 2.0 / seen : -1.0 / surround;
     }
     return weight;
@@ -91,8 +90,7 @@ static sf_drive_found find_tspe(const sf_drive_pair *pair)
         double sum = 0;
         for (int32_t i = 0; i < SF_DRIVE_EDGE_LAGS; i++)
             sum += pair->edge_filter[i] * counts[i];
-        if (fabs(sum) > fabs(found.value))
-            found = (sf_drive_found){.value = sum, .first = lag, .last = lag};
+        if (fabs(sum) > fabs(found.value)) found = (sf_drive_found){.value = sum, .first = lag, .last = lag};
     }
     found.value /= scale;
     found.error = sqrt(filtered(pair->edge_filter, 0) / pair->bins);

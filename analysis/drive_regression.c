@@ -150,8 +150,7 @@ static void take_effect(const regression *r, size_t from, size_t to, const doubl
     for (size_t k = 0; k < r->window_count; k++) {
         const window *w = &r->windows[k];
         double of_window = (effect < 0 ? -1 : 1) * beta[k * WIDTH] * sqrt(length_of(w));
-        if (!w->asked || !(of_window > greatest))
-            continue;
+        if (!w->asked || !(of_window > greatest)) continue;
         greatest = of_window;
         r->pairs->first[place] = (uint8_t)w->first;
         r->pairs->last[place] = (uint8_t)w->last;
@@ -176,8 +175,7 @@ static int solve_effects(void *context, unsigned worker, size_t block)
     sf_cholesky_backward(right, r->covariance, r->size);
     for (size_t to = from; to < end; to++)
         for (size_t unit = 0; unit < r->unit_count; unit++)
-            if (unit != to)
-                take_effect(r, unit, to, right + unit * r->window_count * WIDTH + (to - from));
+            if (unit != to) take_effect(r, unit, to, right + unit * r->window_count * WIDTH + (to - from));
     return SF_OK;
 }
 
@@ -186,8 +184,7 @@ static int factor_covariance(regression *r)
 {
     int status = SF_DATA;
     double *diagonal = sf_resize(NULL, r->size, sizeof *diagonal);
-    if (diagonal == NULL)
-        return SF_NO_MEMORY;
+    if (diagonal == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < r->size; i++) {
         diagonal[i] = r->covariance[i * r->size + i];
         for (size_t j = 0; j < i; j++)
@@ -243,19 +240,13 @@ int sf_drive_regress(sf_drive_pairs *pairs, const sf_drive_job *job, sf_error *e
     regression r;
     int status = open_regression(&r, pairs, job);
     size_t blocks = (r.unit_count + WIDTH - 1) / WIDTH;
-    if (status == SF_OK)
-        status = sf_parallel_for(job->threads, r.unit_count, count_unit, &r);
-    if (status == SF_OK)
-        status = factor_covariance(&r);
-    if (status == SF_OK)
-        status = sf_parallel_for(job->threads, blocks, solve_errors, &r);
-    if (status == SF_OK)
-        status = sf_parallel_for(job->threads, blocks, solve_effects, &r);
+    if (status == SF_OK) status = sf_parallel_for(job->threads, r.unit_count, count_unit, &r);
+    if (status == SF_OK) status = factor_covariance(&r);
+    if (status == SF_OK) status = sf_parallel_for(job->threads, blocks, solve_errors, &r);
+    if (status == SF_OK) status = sf_parallel_for(job->threads, blocks, solve_effects, &r);
     close_regression(&r);
-    if (status == SF_NO_MEMORY)
-        return sf_fail_memory(error);
-    if (status == SF_CANCELLED)
-        return sf_fail(error, status, NULL, "stopped while units were compared");
+    if (status == SF_NO_MEMORY) return sf_fail_memory(error);
+    if (status == SF_CANCELLED) return sf_fail(error, status, NULL, "stopped while units were compared");
     return status == SF_OK
                ? SF_OK
                : sf_fail(error, SF_DATA, NULL, "the past of the units is no basis: their spikes are alike");

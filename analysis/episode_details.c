@@ -58,8 +58,7 @@ static int look_at(void *context, unsigned worker, size_t item)
     if (status == SF_OK)
         status =
             sf_details_make(&e->details[i], &e->episodes[i], times, count, &e->bursts, &l->errors[worker]);
-    if (status == SF_OK)
-        tell_chance(e, i);
+    if (status == SF_OK) tell_chance(e, i);
     sf_free(times);
     return status;
 }
@@ -77,11 +76,9 @@ static int look_at_all(sf_episodes *e, const sf_counter *counter, const sf_progr
     int status = e->details != NULL && l.errors != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK && !goes_on(&l, 0)) /* this thread may come to have none of them */
         status = sf_fail(&l.errors[0], SF_CANCELLED, NULL, "stopped while looking at occurrences");
-    if (status == SF_OK)
-        status = sf_parallel_for(threads, l.own.last - l.own.first, look_at, &l);
+    if (status == SF_OK) status = sf_parallel_for(threads, l.own.last - l.own.first, look_at, &l);
     for (unsigned worker = 0; status != SF_OK && l.errors != NULL && worker < threads; worker++)
-        if ((int)l.errors[worker].code == status && error != NULL)
-            *error = l.errors[worker];
+        if ((int)l.errors[worker].code == status && error != NULL) *error = l.errors[worker];
     sf_free(l.errors);
     return sf_ranks_collect(e->details, e->count, sizeof *e->details, status, error);
 }
@@ -94,8 +91,7 @@ static int count_pairs(uint64_t *counts, const sf_recording *recording, const sf
     sf_counter *counter;
     int status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
                                  pairs, count, NULL, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_counter_tell(counter, progress);
     status = sf_counter_count(counter, NULL, counts, error);
     sf_counter_close(counter);
@@ -142,11 +138,9 @@ static int find_electrodes(sf_episodes *e, sf_error *error)
 {
     sf_neurons trains;
     e->one_electrode = sf_alloc(e->count, sizeof *e->one_electrode);
-    if (e->one_electrode == NULL)
-        return sf_fail_memory(error);
+    if (e->one_electrode == NULL) return sf_fail_memory(error);
     int status = sf_neurons_lay_out(&trains, e->recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bool few = e->count <= SF_MOST_DETAILED;
     for (size_t i = 0; i < e->count; i++)
         for (uint32_t link = 0; link + 1 < e->episodes[i].size; link++) {
@@ -167,8 +161,7 @@ int sf_spans_count(uint64_t **counts, size_t *counted, sf_counter *counter, size
 {
     size_t done = 0;
     *counts = sf_resize(NULL, span_count * count, sizeof **counts);
-    if (*counts == NULL)
-        return sf_fail_memory(error);
+    if (*counts == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     sf_ranks_part own = sf_ranks_share(span_count);
     sf_counter_tell(counter, NULL); /* how far single ones are is not told */
@@ -181,8 +174,7 @@ int sf_spans_count(uint64_t **counts, size_t *counted, sf_counter *counter, size
     }
     status = sf_ranks_collect(*counts, span_count, count * sizeof **counts, status, error);
     done = status == SF_OK ? span_count : done;
-    if (counted != NULL)
-        *counted = done;
+    if (counted != NULL) *counted = done;
     if (status != SF_OK && !(status == SF_CANCELLED && counted != NULL)) {
         sf_free(*counts);
         *counts = NULL;
@@ -195,15 +187,13 @@ static int count_stretches(sf_episodes *e, sf_error *error)
 {
     bool know_bursts = e->details != NULL && e->bursts.count > 0;
     e->stretches = sf_resize(NULL, e->count, sizeof *e->stretches);
-    if (e->stretches == NULL)
-        return sf_fail_memory(error);
+    if (e->stretches == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < e->count; i++) {
         uint64_t spans = 0;
         for (size_t k = 0; e->span_counts != NULL && k < e->span_count; k++)
             spans += e->span_counts[k * e->count + i] > 0;
         e->stretches[i] = know_bursts && e->details[i].bursts > spans ? e->details[i].bursts : spans;
-        if (!know_bursts && e->span_counts == NULL)
-            e->stretches[i] = SF_NO_COUNT;
+        if (!know_bursts && e->span_counts == NULL) e->stretches[i] = SF_NO_COUNT;
     }
     return SF_OK;
 }
@@ -213,8 +203,7 @@ static int count_stretches(sf_episodes *e, sf_error *error)
 /* What takes time, until it is stopped. */
 static int count_spans(sf_episodes *e, sf_counter *counter, const sf_progress *progress, sf_error *error)
 {
-    if (e->span_count == 0 || e->stopped != SF_NOT_STOPPED)
-        return SF_OK;
+    if (e->span_count == 0 || e->stopped != SF_NOT_STOPPED) return SF_OK;
     return sf_spans_count(&e->span_counts, NULL, counter, e->count, e->spans, e->span_count, "counting spans",
                           progress, error);
 }
@@ -222,8 +211,7 @@ static int count_spans(sf_episodes *e, sf_counter *counter, const sf_progress *p
 static int look_at_occurrences(sf_episodes *e, const sf_counter *counter, const sf_progress *progress,
                                sf_error *error)
 {
-    if (e->count > SF_MOST_DETAILED || !has_spikes(e))
-        return SF_OK;
+    if (e->count > SF_MOST_DETAILED || !has_spikes(e)) return SF_OK;
     int status = look_at_all(e, counter, progress, error);
     if (status == SF_CANCELLED) {
         sf_free(e->details);
@@ -235,15 +223,11 @@ static int look_at_occurrences(sf_episodes *e, const sf_counter *counter, const 
 int sf_episodes_detail(sf_episodes *e, sf_counter *counter, const sf_progress *progress, sf_error *error)
 {
     int first = count_spans(e, counter, progress, error);
-    if (!sf_episodes_keep(e, first, SF_STOPPED_TELLING) || !e->wants_details)
-        return first;
+    if (!sf_episodes_keep(e, first, SF_STOPPED_TELLING) || !e->wants_details) return first;
     int status = find_electrodes(e, error);
-    if (status == SF_OK)
-        status = count_reverse(e, progress, error);
-    if (status == SF_OK)
-        status = look_at_occurrences(e, counter, progress, error);
-    if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING))
-        return status;
+    if (status == SF_OK) status = count_reverse(e, progress, error);
+    if (status == SF_OK) status = look_at_occurrences(e, counter, progress, error);
+    if (!sf_episodes_keep(e, status, SF_STOPPED_TELLING)) return status;
     first = first == SF_OK ? status : first;
     status = count_stretches(e, error);
     return status == SF_OK ? first : status;

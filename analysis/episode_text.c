@@ -26,8 +26,7 @@ size_t sf_recording_print_episode(const sf_recording *recording, const sf_episod
     sf_text spelt = {0};
     sf_episode_print(&spelt, episode, &recording->units);
     size_t length = spelt.failed ? 0 : spelt.length;
-    if (size > 0)
-        snprintf(text, size, "%s", length > 0 ? spelt.data : "");
+    if (size > 0) snprintf(text, size, "%s", length > 0 ? spelt.data : "");
     sf_text_free(&spelt);
     return length;
 }
@@ -56,10 +55,8 @@ int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays
     for (size_t i = 0; i < count && status == SF_OK; i++)
         status = check_delay(delays[i], error);
     size_t spikes = recording->spike_count;
-    if (status == SF_OK)
-        status = sf_recording_check_held(recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_recording_check_held(recording, error);
+    if (status != SF_OK) return status;
     int64_t span_ns = spikes > 0 ? recording->spikes[spikes - 1].time_ns - recording->spikes[0].time_ns : 0;
     sf_survey_spikes chosen;
     sf_survey_job job = {.spikes = recording->spikes,
@@ -69,8 +66,7 @@ int sf_recording_sharpness(const sf_recording *recording, const sf_delay *delays
                          .unit_count = recording->units.count,
                          .threads = sf_spikes_threads(spikes),
                          .progress = progress};
-    if (sf_survey_spikes_open(&chosen, &job) != SF_OK)
-        return sf_fail_memory(error);
+    if (sf_survey_spikes_open(&chosen, &job) != SF_OK) return sf_fail_memory(error);
     job.chosen = &chosen;
     for (size_t i = 0; i < count && status == SF_OK; i++) {
         job.delay = delays[i];

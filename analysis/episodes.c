@@ -15,8 +15,7 @@ static int count_units(sf_episodes *episodes, sf_error *error)
 {
     const sf_recording *recording = episodes->recording;
     episodes->unit_spikes = sf_alloc(recording->units.count, sizeof *episodes->unit_spikes);
-    if (episodes->unit_spikes == NULL)
-        return sf_fail_memory(error);
+    if (episodes->unit_spikes == NULL) return sf_fail_memory(error);
     if (recording->pieces != NULL)
         memcpy(episodes->unit_spikes, recording->pieces->unit_spikes,
                recording->units.count * sizeof *episodes->unit_spikes);
@@ -31,10 +30,8 @@ static int copy_spans(sf_episodes *episodes, const sf_span *spans, size_t count,
         if (spans[i].start_ns > spans[i].stop_ns)
             return sf_fail(error, SF_USAGE, "spans", "span %zu ends before it begins", i + 1);
     episodes->spans = sf_resize(NULL, count, sizeof *spans);
-    if (episodes->spans == NULL)
-        return sf_fail_memory(error);
-    if (count > 0)
-        memcpy(episodes->spans, spans, count * sizeof *spans);
+    if (episodes->spans == NULL) return sf_fail_memory(error);
+    if (count > 0) memcpy(episodes->spans, spans, count * sizeof *spans);
     episodes->span_count = count;
     return SF_OK;
 }
@@ -44,15 +41,12 @@ int sf_episodes_new(sf_episodes **created, const sf_recording *recording, const 
 {
     *created = NULL;
     sf_episodes *episodes = sf_alloc(1, sizeof *episodes);
-    if (episodes == NULL)
-        return sf_fail_memory(error);
+    if (episodes == NULL) return sf_fail_memory(error);
     episodes->recording = recording;
     episodes->tick_ns = recording->tick_ns;
     int status = count_units(episodes, error);
-    if (status == SF_OK)
-        status = sf_bursts_find(&episodes->bursts, recording, &SF_NETWORK_RULE, error);
-    if (status == SF_OK)
-        status = copy_spans(episodes, spans, span_count, error);
+    if (status == SF_OK) status = sf_bursts_find(&episodes->bursts, recording, &SF_NETWORK_RULE, error);
+    if (status == SF_OK) status = copy_spans(episodes, spans, span_count, error);
     if (status == SF_OK)
         *created = episodes;
     else
@@ -82,8 +76,7 @@ int sf_episodes_reserve_verdicts(sf_episodes *e, sf_error *error)
     e->needed = sf_resize(e->needed, e->count, sizeof *e->needed);
     e->not_tested = sf_resize(e->not_tested, e->count, sizeof *e->not_tested);
     e->worth_showing = sf_resize(e->worth_showing, e->count, sizeof *e->worth_showing);
-    if (e->needed == NULL || e->not_tested == NULL || e->worth_showing == NULL)
-        return sf_fail_memory(error);
+    if (e->needed == NULL || e->not_tested == NULL || e->worth_showing == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < e->count; i++) {
         e->needed[i] = SF_NO_COUNT;
         e->not_tested[i] = SF_TESTABLE;
@@ -98,8 +91,7 @@ int sf_episodes_reserve(sf_episodes *e, size_t count, sf_error *error)
     e->episodes = sf_resize(NULL, count, sizeof *e->episodes);
     e->counts = sf_alloc(count, sizeof *e->counts);
     e->count = count;
-    if (e->episodes == NULL || e->counts == NULL)
-        return sf_fail_memory(error);
+    if (e->episodes == NULL || e->counts == NULL) return sf_fail_memory(error);
     int status = reserve_reals(reals, sizeof reals / sizeof *reals, count, error);
     return status == SF_OK && e->result != NULL ? sf_episodes_reserve_verdicts(e, error) : status;
 }
@@ -163,8 +155,7 @@ void sf_episodes_clear(sf_episodes *e)
 
 void sf_episodes_free(sf_episodes *episodes)
 {
-    if (episodes == NULL)
-        return;
+    if (episodes == NULL) return;
     sf_episodes_clear(episodes);
     sf_mine_result_free(episodes->result);
     sf_bursts_free(&episodes->bursts);
@@ -183,8 +174,7 @@ double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode
  * of 5 on. */
 sf_ratio_interval sf_ratio_interval_of(uint64_t count, double expected)
 {
-    if (!(expected > 0))
-        return (sf_ratio_interval){NAN, NAN};
+    if (!(expected > 0)) return (sf_ratio_interval){NAN, NAN};
     const double of_normal = 1.959964;
     double n = (double)count, above = n + 1;
     double low = n > 0 ? n * pow(1 - 1 / (9 * n) - of_normal / (3 * sqrt(n)), 3) : 0;
@@ -194,10 +184,8 @@ sf_ratio_interval sf_ratio_interval_of(uint64_t count, double expected)
 
 bool sf_episodes_keep(sf_episodes *episodes, int status, sf_stopped where)
 {
-    if (status != SF_CANCELLED || !episodes->keeps_stopped)
-        return status == SF_OK;
-    if (episodes->stopped == SF_NOT_STOPPED)
-        episodes->stopped = where;
+    if (status != SF_CANCELLED || !episodes->keeps_stopped) return status == SF_OK;
+    if (episodes->stopped == SF_NOT_STOPPED) episodes->stopped = where;
     return true;
 }
 

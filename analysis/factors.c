@@ -43,8 +43,7 @@ static void list_parts(sample *s, const sf_factors_input *in, const size_t *bloc
             is_new = blocks != NULL && blocks[k] != blocks[first];
         for (size_t i = first; i < in->count && is_new; i++) {
             size_t k = first;
-            if (blocks != NULL && blocks[i] != blocks[first])
-                continue;
+            if (blocks != NULL && blocks[i] != blocks[first]) continue;
             while (k < i && !(averaged >= 0 && in->replicates[k] == in->replicates[i]))
                 k++;
             s->part_of[i] = k < i ? s->part_of[k] : s->count++;
@@ -156,12 +155,10 @@ static bool add_column(model *m, size_t at)
             take_off(column, other, sf_reals_product(column, other, m->count), m->count);
         }
     double length = sqrt(sf_reals_product(column, column, m->count));
-    if (!(length > DEPENDENT * before))
-        return false;
+    if (!(length > DEPENDENT * before)) return false;
     for (size_t i = 0; i < m->count; i++)
         column[i] /= length;
-    if (at == m->rest)
-        m->length = length;
+    if (at == m->rest) m->length = length;
     return true;
 }
 
@@ -282,8 +279,7 @@ static int open_model(model *m, const sample *s, sf_factor effect, const double 
         return sf_fail_memory(error);
     list_members(m, s, values);
     for (int other = 0; other < SF_FACTOR_EFFECTS; other++)
-        if (other != (int)effect)
-            m->rest += add_columns(m, s, (sf_factor)other, m->rest, &asked);
+        if (other != (int)effect) m->rest += add_columns(m, s, (sf_factor)other, m->rest, &asked);
     m->tested = add_columns(m, s, effect, m->rest, &asked);
     m->sound = asked > 0 && m->tested == asked;
     weigh(m);
@@ -318,8 +314,7 @@ static bool factor(double *covariance, size_t count, double squares)
     for (size_t k = 0; k < count; k++) {
         double *row = covariance + k * count;
         row[k] -= sf_reals_product(row, row, k);
-        if (!(row[k] > ROUNDING * squares))
-            return false;
+        if (!(row[k] > ROUNDING * squares)) return false;
         row[k] = sqrt(row[k]);
         for (size_t i = k + 1; i < count; i++)
             covariance[i * count + k] =
@@ -369,8 +364,7 @@ static void fit(model *m, const double *values)
     for (size_t k = 0; k < m->rest + df; k++) {
         const double *column = m->basis + k * n, part = sf_reals_product(values, column, n);
         take_off(m->left, column, part, n);
-        if (k >= m->rest)
-            m->found[k - m->rest] = part;
+        if (k >= m->rest) m->found[k - m->rest] = part;
     }
     memset(m->scores, 0, m->cluster_count * df * sizeof *m->scores);
     for (size_t i = 0; i < n; i++)
@@ -395,8 +389,7 @@ static double statistic(model *m, const double *values, double *wald)
     fit(m, values);
     const double effect = sf_reals_product(m->found, m->found, m->tested);
     *wald = effect > ROUNDING * squares ? INFINITY : 0;
-    if (!factor(m->covariance, m->tested, squares))
-        return *wald;
+    if (!factor(m->covariance, m->tested, squares)) return *wald;
     solve(m->found, 1, m->covariance, m->tested);
     *wald = sf_reals_product(m->found, m->found, m->tested);
     const double spread = spread_of(m), freedom = df * (df + 2) / (3 * spread);
@@ -425,8 +418,7 @@ static void take_dealt(model *m, const double *left, const size_t *order, const 
     for (size_t at = 0, first = 0, end; first < s->count; first = end) {
         const bool own = at < m->count && s->blocks[m->members[at]] == s->blocks[first];
         for (end = first; end < s->count && s->blocks[end] == s->blocks[first]; end++)
-            if (own && !isnan(left[order[end]]))
-                m->values[at++] = left[order[end]];
+            if (own && !isnan(left[order[end]])) m->values[at++] = left[order[end]];
     }
 }
 
@@ -551,8 +543,7 @@ static int test_measure(testing *t, sf_factor_effect *of, sf_factor effect, size
     }
     if (status == SF_OK && m.sound && sf_reals_product(m.values, m.values, m.count) > 0) {
         describe(of, &m, effect);
-        if (leave(t, &m))
-            test_by_dealing(t, &m, of);
+        if (leave(t, &m)) test_by_dealing(t, &m, of);
     }
     close_model(&m);
     return status;

@@ -25,8 +25,7 @@ static void list_standing(standing *s, const sf_mine_result *result)
     s->count = 0;
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
-        if (!(item->q <= SF_SIGNIFICANT_Q))
-            continue;
+        if (!(item->q <= SF_SIGNIFICANT_Q)) continue;
         sf_mine_result_episode(result, i, &s->episodes[s->count]);
         s->counts[s->count] = item->count;
         s->expected[s->count] = item->expected;
@@ -51,8 +50,7 @@ static int count_found(sf_episodes *e, sf_error *error)
         list_standing(&s, e->result);
         status = sf_fold(s.parents, s.episodes, s.counts, s.expected, s.q, s.count, error);
     }
-    if (status == SF_OK)
-        keep_chains(e, s.parents, s.q, s.count);
+    if (status == SF_OK) keep_chains(e, s.parents, s.q, s.count);
     void *const all[] = {s.episodes, s.counts, s.expected, s.q, s.parents};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         sf_free(all[i]);
@@ -62,11 +60,9 @@ static int count_found(sf_episodes *e, sf_error *error)
 int sf_episodes_fold(sf_episodes *e, sf_error *error)
 {
     e->chains = e->parts = 0;
-    if (!e->wants_details && !e->is_tested)
-        return SF_OK;
+    if (!e->wants_details && !e->is_tested) return SF_OK;
     e->parents = sf_resize(e->parents, e->count, sizeof *e->parents);
-    if (e->parents == NULL)
-        return sf_fail_memory(error);
+    if (e->parents == NULL) return sf_fail_memory(error);
     int status = sf_fold(e->parents, e->episodes, e->counts, e->expected, e->q, e->count, error);
     if (status == SF_OK && e->result == NULL)
         keep_chains(e, e->parents, e->q, e->count);

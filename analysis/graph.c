@@ -34,8 +34,7 @@ static int compare_ends(const sf_link *a, const sf_link *b)
     const int64_t first[] = {a->from, a->to, a->delay.low_ns, a->delay.high_ns},
                   second[] = {b->from, b->to, b->delay.low_ns, b->delay.high_ns};
     for (int i = 0; i < 4; i++)
-        if (first[i] != second[i])
-            return first[i] < second[i] ? -1 : 1;
+        if (first[i] != second[i]) return first[i] < second[i] ? -1 : 1;
     return 0;
 }
 
@@ -108,12 +107,10 @@ static int spread_links(sf_graph *graph, const sf_recording *recording, sf_error
               sizeof(bool) + sizeof(int8_t)
     };
     graph->link_columns = sf_resize(NULL, links->count, ROW);
-    if (graph->link_columns == NULL)
-        return sf_fail_memory(error);
+    if (graph->link_columns == NULL) return sf_fail_memory(error);
     sf_neurons trains;
     int status = sf_neurons_lay_out(&trains, recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     link_columns c = lay_out(graph->link_columns, links->count);
     for (size_t i = 0; i < links->count; i++) {
         const sf_link *link = &links->links[i];
@@ -175,13 +172,11 @@ static sf_edges_tested what_was_tested(const sf_csr *csr)
     const double *p = values_of(&csr->edge_columns, "p"), *q = values_of(&csr->edge_columns, "q");
     bool counted = values_of(&csr->edge_columns, "expected") != NULL;
     bool tiled = values_of(&csr->edge_columns, "high_ms") != NULL && (p != NULL || q != NULL);
-    if (!counted && !tiled)
-        return SF_EDGES_NOT_COUNTED;
+    if (!counted && !tiled) return SF_EDGES_NOT_COUNTED;
     uint64_t edge = 0;
     while (q != NULL && edge < csr->edge_columns.rows && q[edge] <= SF_SIGNIFICANT_Q)
         edge++;
-    if (q != NULL && edge == csr->edge_columns.rows)
-        return SF_EDGES_SIGNIFICANT;
+    if (q != NULL && edge == csr->edge_columns.rows) return SF_EDGES_SIGNIFICANT;
     return p != NULL || q != NULL ? SF_EDGES_TESTED : SF_EDGES_UNTESTED;
 }
 
@@ -211,8 +206,7 @@ static int build(sf_graph *graph, sf_edge_list *list, const sf_graph_options *op
     unsigned flags = (drops ? SF_CSR_DROP_DUPLICATES : 0u) | (options->drop_loops ? SF_CSR_DROP_LOOPS : 0u);
     list->directed = list->directed && !options->undirected;
     int status = sf_csr_build_told(&graph->csr, list, flags, progress, error);
-    if (status == SF_OK)
-        describe(graph);
+    if (status == SF_OK) describe(graph);
     return status;
 }
 
@@ -253,11 +247,9 @@ static int keep_edges(sf_edge_list *list, sf_limits limits, sf_error *error)
     if (missing != NULL)
         return sf_fail(error, SF_USAGE, missing[0] == 'p' ? "max_p" : "max_q",
                        "the edges of this graph have no %s: it was made without a test", missing);
-    if (limits.max_p <= 0 && limits.max_q <= 0)
-        return SF_OK;
+    if (limits.max_p <= 0 && limits.max_q <= 0) return SF_OK;
     uint64_t *kept = sf_resize(NULL, list->edge_count, sizeof *kept);
-    if (kept == NULL)
-        return sf_fail_memory(error);
+    if (kept == NULL) return sf_fail_memory(error);
     sf_columns chosen = {0};
     list->edge_count = choose_edges(list, limits, kept);
     int status = sf_columns_pick(&chosen, &list->edge_columns, kept, list->edge_count, error);
@@ -274,10 +266,8 @@ int sf_graph_of_list(sf_graph **out, sf_edge_list *list, const sf_graph_options 
     sf_graph *graph = sf_alloc(1, sizeof *graph);
     size_t found = list->edge_count;
     int status = graph != NULL ? keep_edges(list, limits_of(options), error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = build(graph, list, options, progress, error);
-    if (status == SF_OK)
-        graph->columns.links_found = found;
+    if (status == SF_OK) status = build(graph, list, options, progress, error);
+    if (status == SF_OK) graph->columns.links_found = found;
     sf_edge_list_free(list);
     return finish(out, graph, status);
 }
@@ -296,13 +286,10 @@ int sf_graph_of_links(sf_graph **out, sf_connectivity *links, const sf_recording
         sf_connectivity_free(links);
     else
         *graph = (sf_graph){.of_units = true, .links = *links};
-    if (status == SF_OK)
-        status = build(graph, &list, options, NULL, error); /* of units: small */
+    if (status == SF_OK) status = build(graph, &list, options, NULL, error); /* of units: small */
     sf_edge_list_free(&list);
-    if (status == SF_OK)
-        status = spread_links(graph, recording, error);
-    if (status == SF_OK)
-        graph->columns.links_found = found;
+    if (status == SF_OK) status = spread_links(graph, recording, error);
+    if (status == SF_OK) graph->columns.links_found = found;
     return finish(out, graph, status);
 }
 
@@ -310,10 +297,8 @@ static int take_values(sf_columns *columns, const char *name, size_t rows, sf_er
 {
     size_t index;
     int status = sf_columns_grow(columns, rows, error);
-    if (status == SF_OK)
-        status = sf_columns_add(columns, name, &index, error);
-    if (status == SF_OK)
-        *values = columns->items[index].values;
+    if (status == SF_OK) status = sf_columns_add(columns, name, &index, error);
+    if (status == SF_OK) *values = columns->items[index].values;
     return status;
 }
 
@@ -322,8 +307,7 @@ static int list_edges(sf_edge_list *list, const sf_graph_edges *edges, sf_error 
     double *labels, *weights;
     int status = SF_OK;
     list->directed = edges->directed;
-    if (edges->names == NULL)
-        status = sf_edge_list_set_vertices(list, edges->vertex_count, error);
+    if (edges->names == NULL) status = sf_edge_list_set_vertices(list, edges->vertex_count, error);
     for (uint32_t v = 0; edges->names != NULL && status == SF_OK && v < edges->vertex_count; v++)
         status = sf_edge_list_add_named(list, edges->names[v], error);
     for (size_t i = 0; i < edges->count && status == SF_OK; i++)
@@ -348,12 +332,9 @@ int sf_graph_new(sf_graph **graph, const sf_graph_edges *edges, const sf_graph_o
     sf_graph_options how;
     sf_edge_list list = {0};
     int status = sf_options_read(&known, &none, sizeof none, edges, "edges", error);
-    if (status == SF_OK)
-        status = sf_graph_options_read(&how, options, error);
-    if (status == SF_OK)
-        status = list_edges(&list, &known, error);
-    if (status == SF_OK)
-        return sf_graph_of_list(graph, &list, &how, how.progress, error);
+    if (status == SF_OK) status = sf_graph_options_read(&how, options, error);
+    if (status == SF_OK) status = list_edges(&list, &known, error);
+    if (status == SF_OK) return sf_graph_of_list(graph, &list, &how, how.progress, error);
     sf_edge_list_free(&list);
     return status;
 }
@@ -366,17 +347,14 @@ int sf_graph_kronecker(sf_graph **graph, const char *text, const sf_graph_option
     sf_graph_options how;
     sf_edge_list list;
     int status = sf_graph_options_read(&how, options, error);
-    if (status == SF_OK)
-        status = sf_kronecker_parse(&kind, text, error);
-    if (status == SF_OK)
-        status = sf_kronecker_edges(&list, &kind, how.threads, progress, error);
+    if (status == SF_OK) status = sf_kronecker_parse(&kind, text, error);
+    if (status == SF_OK) status = sf_kronecker_edges(&list, &kind, how.threads, progress, error);
     return status == SF_OK ? sf_graph_of_list(graph, &list, &how, progress, error) : status;
 }
 
 void sf_graph_free(sf_graph *graph)
 {
-    if (graph == NULL)
-        return;
+    if (graph == NULL) return;
     sf_csr_free(&graph->csr);
     sf_network_measures_free(&graph->measures);
     sf_connectivity_free(&graph->links);
@@ -416,12 +394,9 @@ int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes, const sf
     if (status == SF_OK)
         status = sf_limits_check(limits_of(&as), episodes->is_tested ? &episodes->significance.options : NULL,
                                  error);
-    if (status == SF_OK)
-        status = sf_links_of_episodes(&links, episodes, error);
-    if (status == SF_OK)
-        status = sf_graph_of_links(graph, &links, episodes->recording, &as, error);
-    if (status == SF_OK)
-        tell_test(*graph, episodes, &as);
+    if (status == SF_OK) status = sf_links_of_episodes(&links, episodes, error);
+    if (status == SF_OK) status = sf_graph_of_links(graph, &links, episodes->recording, &as, error);
+    if (status == SF_OK) tell_test(*graph, episodes, &as);
     return status;
 }
 
@@ -454,14 +429,10 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
     sf_graph_options as;
     sf_connectivity links;
     int status = sf_keys_read(&sf_tiling_table, &how, tiling, "tiling options", error);
-    if (status == SF_OK)
-        status = sf_graph_options_read(&as, options, error);
-    if (status == SF_OK)
-        status = sf_recording_check_held(recording, error);
-    if (status == SF_OK)
-        status = check_tiling(&how, &as, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_graph_options_read(&as, options, error);
+    if (status == SF_OK) status = sf_recording_check_held(recording, error);
+    if (status == SF_OK) status = check_tiling(&how, &as, error);
+    if (status != SF_OK) return status;
     bool stopped = false;
     const sf_sttc_options sttc = {.dt_ns = how.half_width_ns,
                                   .least_um = how.min_distance_um,
@@ -475,12 +446,9 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
     status = sf_links_of_tiled(&links, recording, sttc, error);
     if (stopped)
         as.max_p = as.max_q = 0; /* nothing is left out by a p of fewer surrogates than were asked for */
-    if (status == SF_OK)
-        status = sf_graph_of_links(graph, &links, recording, &as, error);
-    if (status == SF_OK)
-        tell_tiling_test(*graph, &as);
-    if (status != SF_OK || !stopped)
-        return status;
+    if (status == SF_OK) status = sf_graph_of_links(graph, &links, recording, &as, error);
+    if (status == SF_OK) tell_tiling_test(*graph, &as);
+    if (status != SF_OK || !stopped) return status;
     return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u surrogates", *how.made, how.surrogates);
 }
 
@@ -492,19 +460,14 @@ int sf_graph_of_drive(sf_graph **graph, const sf_recording *recording, const sf_
     sf_graph_options as;
     sf_connectivity links;
     int status = sf_keys_read(&sf_drive_table, &how, drive, "drive options", error);
-    if (status == SF_OK)
-        status = sf_graph_options_read(&as, options, error);
-    if (status == SF_OK)
-        status = sf_recording_check_held(recording, error);
+    if (status == SF_OK) status = sf_graph_options_read(&as, options, error);
+    if (status == SF_OK) status = sf_recording_check_held(recording, error);
     if (status == SF_OK && how.surrogates == 0 && (as.max_p > 0 || as.max_q > 0))
         status =
             sf_fail(error, SF_USAGE, as.max_p > 0 ? "max_p" : "max_q", "needs surrogates, and none are made");
-    if (status == SF_OK)
-        status = sf_links_of_drive(&links, recording, &how, progress, error);
-    if (status == SF_OK)
-        status = sf_graph_of_links(graph, &links, recording, &as, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_links_of_drive(&links, recording, &how, progress, error);
+    if (status == SF_OK) status = sf_graph_of_links(graph, &links, recording, &as, error);
+    if (status != SF_OK) return status;
     bool chosen = as.max_q > 0 && as.max_q <= SF_SIGNIFICANT_Q;
     (*graph)->columns.tested = how.surrogates == 0 ? SF_EDGES_UNTESTED
                                : chosen            ? SF_EDGES_SIGNIFICANT

@@ -21,15 +21,13 @@ SF_GETTER(get_delay)
 
 SF_GETTER(get_count)
 {
-    if (!((const sf_graph_columns *)of)->is_tiling)
-        sf_column_value(column, of, row, item, value);
+    if (!((const sf_graph_columns *)of)->is_tiling) sf_column_value(column, of, row, item, value);
 }
 
 SF_GETTER(get_sign)
 {
     const sf_graph_columns *g = of;
-    if (g->is_signed)
-        sf_value_set_real(value, g->sign[row]);
+    if (g->is_signed) sf_value_set_real(value, g->sign[row]);
 }
 
 SF_GETTER(get_ratio)

@@ -17,12 +17,10 @@ typedef struct labels {
 
 static void end_last(labels *into, int64_t time_ns, int64_t hold_ns)
 {
-    if (!into->open)
-        return;
+    if (!into->open) return;
     sf_span *span = &into->items[into->count - 1].span;
     span->stop_ns = time_ns;
-    if (hold_ns > 0 && time_ns - span->start_ns > hold_ns)
-        span->stop_ns = span->start_ns + hold_ns;
+    if (hold_ns > 0 && time_ns - span->start_ns > hold_ns) span->stop_ns = span->start_ns + hold_ns;
     into->count -= span->stop_ns <= span->start_ns; /* two markers at one time: the later one holds */
     into->open = false;
 }
@@ -74,8 +72,7 @@ static int choose_line(const sf_recording_columns *of, int *line, sf_error *erro
         }
     }
     for (size_t i = 0; i < of->marker_count; i++) {
-        if (of->markers[i].kind != SF_MARKER_TTL)
-            continue;
+        if (of->markers[i].kind != SF_MARKER_TTL) continue;
         if (edges && of->markers[i].line != *line)
             return sf_fail(error, SF_DATA, NULL,
                            "there are TTL edges of line %d and of line %d: one of them is to be named", *line,
@@ -95,8 +92,7 @@ int sf_labels_of_markers(sf_epoch **epochs, size_t *count, const sf_recording *r
     int wanted = line, status = line < 0 ? choose_line(&of, &wanted, error) : SF_OK;
     for (size_t i = 0; i < of.marker_count && status == SF_OK; i++)
         status = take_marker(&into, &of.markers[i], wanted, hold_ns, error);
-    if (status == SF_OK)
-        end_last(&into, of.recorded.stop_ns, hold_ns);
+    if (status == SF_OK) end_last(&into, of.recorded.stop_ns, hold_ns);
     if (status == SF_OK && into.count == 0)
         status = sf_fail(error, SF_DATA, NULL, "there are no TTL edges of line %d", wanted);
     if (status != SF_OK) {
@@ -144,8 +140,7 @@ static placed place(const sf_span *window, const sf_epoch *epochs, size_t count,
 
 static bool is_recorded(const sf_recording_columns *of, const sf_span *window)
 {
-    if (window->start_ns < of->recorded.start_ns || window->stop_ns > of->recorded.stop_ns)
-        return false;
+    if (window->start_ns < of->recorded.start_ns || window->stop_ns > of->recorded.stop_ns) return false;
     for (size_t i = 0; i < of->observed_count; i++)
         if (of->observed[i].start_ns <= window->start_ns && of->observed[i].stop_ns >= window->stop_ns)
             return true;
@@ -155,8 +150,7 @@ static bool is_recorded(const sf_recording_columns *of, const sf_span *window)
 static int number_label(sf_labelled *labelled, const char *name, uint16_t *number, sf_error *error)
 {
     for (*number = 0; *number < labelled->name_count; (*number)++)
-        if (strcmp(labelled->names[*number], name) == 0)
-            return SF_OK;
+        if (strcmp(labelled->names[*number], name) == 0) return SF_OK;
     if (labelled->name_count == SF_MOST_LABELS)
         return sf_fail(error, SF_DATA, NULL, "there are more than %d labels: a rule is for a few",
                        SF_MOST_LABELS);
@@ -172,8 +166,7 @@ static void order_by_frequency(sf_labelled *labelled, size_t window_count)
     uint16_t order[SF_MOST_LABELS], number[SF_MOST_LABELS];
     char names[SF_MOST_LABELS][sizeof *labelled->names];
     for (size_t i = 0; i < window_count; i++)
-        if (labelled->labels[i] != SF_NO_LABEL)
-            counts[labelled->labels[i]]++;
+        if (labelled->labels[i] != SF_NO_LABEL) counts[labelled->labels[i]]++;
     for (uint16_t c = 0, at; c < labelled->name_count; c++) {
         for (at = c; at > 0 && counts[order[at - 1]] < counts[c]; at--)
             order[at] = order[at - 1];
@@ -185,8 +178,7 @@ static void order_by_frequency(sf_labelled *labelled, size_t window_count)
         memcpy(labelled->names[c], names[order[c]], sizeof *names);
     }
     for (size_t i = 0; i < window_count; i++)
-        if (labelled->labels[i] != SF_NO_LABEL)
-            labelled->labels[i] = number[labelled->labels[i]];
+        if (labelled->labels[i] != SF_NO_LABEL) labelled->labels[i] = number[labelled->labels[i]];
 }
 
 static void count_stretches(sf_labelled *labelled, size_t window_count)
@@ -194,8 +186,7 @@ static void count_stretches(sf_labelled *labelled, size_t window_count)
     uint16_t before = SF_NO_LABEL;
     for (size_t i = 0; i < window_count; i++) {
         uint16_t label = labelled->labels[i];
-        if (label == SF_NO_LABEL)
-            continue;
+        if (label == SF_NO_LABEL) continue;
         labelled->stretches += label != before;
         before = label;
     }
@@ -208,8 +199,7 @@ int sf_label_windows(sf_labelled *labelled, const sf_recording *recording, const
     sf_recording_get_columns(recording, &of);
     *labelled = (sf_labelled){.names = sf_alloc(SF_MOST_LABELS, sizeof *labelled->names),
                               .labels = sf_resize(NULL, window_count, sizeof *labelled->labels)};
-    if (labelled->names == NULL || labelled->labels == NULL)
-        return sf_fail_memory(error);
+    if (labelled->names == NULL || labelled->labels == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (size_t i = 0; i < window_count && status == SF_OK; i++) {
         size_t which = 0;
@@ -217,8 +207,7 @@ int sf_label_windows(sf_labelled *labelled, const sf_recording *recording, const
         labelled->labels[i] = SF_NO_LABEL;
         labelled->mixed += where == IN_SEVERAL;
         labelled->without += where == IN_NONE;
-        if (where != IN_ONE)
-            continue;
+        if (where != IN_ONE) continue;
         if (!is_recorded(&of, &windows[i])) {
             labelled->unrecorded++;
             continue;

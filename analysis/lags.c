@@ -18,8 +18,7 @@ static void bin_span(sf_binned *trains, uint32_t *last_bin, const sf_spike *spik
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t bin = offset + (uint32_t)((spikes[i].time_ns - span.start_ns) / SF_LAG_BIN_NS);
-        if (last_bin[spikes[i].unit] == bin + 1)
-            continue;
+        if (last_bin[spikes[i].unit] == bin + 1) continue;
         last_bin[spikes[i].unit] = bin + 1;
         trains->spikes[trains->count++] = (sf_binned_spike){bin, spikes[i].unit};
     }
@@ -109,8 +108,7 @@ int sf_binned_repeats(sf_binned *repeats, const sf_binned *trains, sf_error *err
         while (trains->spikes[before].bin + 1 < spike.bin)
             before++;
         for (size_t k = before; trains->spikes[k].bin < spike.bin; k++)
-            if (trains->spikes[k].unit == spike.unit)
-                repeats->spikes[repeats->count++] = spike;
+            if (trains->spikes[k].unit == spike.unit) repeats->spikes[repeats->count++] = spike;
     }
     index_units(repeats);
     return SF_OK;

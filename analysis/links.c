@@ -33,8 +33,7 @@ static int build(sf_connectivity *graph, sf_link *links, size_t count, const sf_
     int status = sf_connectivity_take(graph, (uint32_t)stretch->unit_count, links, count, error);
     if (status == SF_OK)
         status = sf_connectivity_set_rates(graph, stretch->unit_spikes, stretch->duration_ns, error);
-    if (status != SF_OK)
-        sf_connectivity_free(graph);
+    if (status != SF_OK) sf_connectivity_free(graph);
     return status;
 }
 
@@ -50,13 +49,11 @@ int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf
 {
     *graph = (sf_connectivity){0};
     sf_link *links = sf_alloc(episodes->count, sizeof *links);
-    if (links == NULL)
-        return sf_fail_memory(error);
+    if (links == NULL) return sf_fail_memory(error);
     size_t kept = 0;
     for (size_t i = 0; i < episodes->count; i++) {
         const sf_episode *pair = &episodes->episodes[i];
-        if (pair->size != 2)
-            continue;
+        if (pair->size != 2) continue;
         links[kept++] = (sf_link){
             .from = pair->units[0],
             .to = pair->units[1],
@@ -75,8 +72,7 @@ int sf_links_of_episodes(sf_connectivity *graph, const sf_episodes *episodes, sf
 static bool is_behind(const sf_pair_count *a, const sf_pair_count *b, const sf_delay *delays)
 {
     const sf_delay *one = &delays[a->delay], *other = &delays[b->delay];
-    if (a->from != b->from || a->to != b->to)
-        return false; /* these are in order */
+    if (a->from != b->from || a->to != b->to) return false; /* these are in order */
     return one->low_ns != other->low_ns ? one->low_ns > other->low_ns : one->high_ns > other->high_ns;
 }
 
@@ -119,8 +115,7 @@ static sf_pair_count *order_pairs(const sf_pair_count *pairs, size_t count, cons
     }
     sf_free(by_to);
     sf_free(starts);
-    if (made)
-        return ordered;
+    if (made) return ordered;
     sf_free(ordered);
     return NULL;
 }
@@ -174,12 +169,10 @@ static int split_recorded(sf_unit_trains *trains, const sf_spike *spikes, size_t
     if (options->observed_count == 0 || kept == count)
         return sf_trains_split(trains, spikes, count, units, error);
     sf_spike *recorded = sf_resize(NULL, kept, sizeof *recorded);
-    if (recorded == NULL)
-        return sf_fail_memory(error);
+    if (recorded == NULL) return sf_fail_memory(error);
     kept = at = 0;
     for (size_t i = 0; i < count; i++)
-        if (is_recorded(options, &at, &spikes[i]))
-            recorded[kept++] = spikes[i];
+        if (is_recorded(options, &at, &spikes[i])) recorded[kept++] = spikes[i];
     int status = sf_trains_split(trains, recorded, kept, units, error);
     sf_free(recorded);
     return status;
@@ -192,13 +185,11 @@ int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const 
     sf_unit_trains trains;
     int status =
         split_recorded(&trains, stretch->spikes, stretch->spike_count, stretch->unit_count, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_sttc_graph(graph, &trains, options, error);
     if (status == SF_OK)
         status = sf_connectivity_set_rates(graph, stretch->unit_spikes, stretch->duration_ns, error);
-    if (status != SF_OK)
-        sf_connectivity_free(graph);
+    if (status != SF_OK) sf_connectivity_free(graph);
     sf_trains_free(&trains);
     return status;
 }
@@ -221,8 +212,7 @@ int sf_links_of_tiled(sf_connectivity *graph, const sf_recording *recording, sf_
         return sf_fail(error, SF_USAGE, "min_distance_um",
                        "needs positions of units, which this recording does not hold");
     uint64_t *unit_spikes = count_spikes(recording);
-    if (unit_spikes == NULL)
-        return sf_fail_memory(error);
+    if (unit_spikes == NULL) return sf_fail_memory(error);
     const sf_stretch stretch = stretch_of(recording, unit_spikes);
     set_recorded(&options, recording);
     options.units = &recording->units;
@@ -236,16 +226,14 @@ int sf_links_tiled_in(double *coefficients, const sf_connectivity *graph, const 
 {
     for (size_t i = 0; i < graph->count; i++)
         coefficients[i] = NAN;
-    if (graph->count == 0 || recording->spike_count == 0)
-        return SF_OK;
+    if (graph->count == 0 || recording->spike_count == 0) return SF_OK;
     sf_sttc_options options = {.dt_ns = graph->links[0].delay.high_ns, /* of all links */
                                .threads = sf_thread_cores()};
     set_recorded(&options, recording);
     sf_unit_trains trains;
     int status = split_recorded(&trains, recording->spikes, recording->spike_count, recording->units.count,
                                 &options, error);
-    if (status == SF_OK)
-        status = sf_sttc_of_links(coefficients, graph, &trains, &options, error);
+    if (status == SF_OK) status = sf_sttc_of_links(coefficients, graph, &trains, &options, error);
     sf_trains_free(&trains);
     return status;
 }

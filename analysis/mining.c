@@ -43,8 +43,7 @@ static double default_threshold(const sf_episodes *e, const sf_mining_options *a
            two = expect_alike(asked, rate_hz, 2, seconds), three = expect_alike(asked, rate_hz, 3, seconds),
            chance = three + (two - three) / 4;
     *why = "the least by default";
-    if (!(share > LEAST_COUNT) && !(chance > LEAST_COUNT))
-        return LEAST_COUNT;
+    if (!(share > LEAST_COUNT) && !(chance > LEAST_COUNT)) return LEAST_COUNT;
     *why = chance > share
                ? "a quarter of the way from what chance gives three mean units to what it gives two"
                : "a fortieth of a mean unit's spikes";
@@ -58,16 +57,14 @@ static int check_pieces(const sf_mining_options *asked, sf_error *error)
                         : asked->significance != NULL && asked->significance->kind != SF_SIGNIFICANCE_ANALYTIC
                             ? "significance"
                             : NULL;
-    if (needs == NULL)
-        return SF_OK;
+    if (needs == NULL) return SF_OK;
     return sf_fail(error, SF_USAGE, needs, "needs all spikes at once, and these are read in pieces");
 }
 
 static int check(const sf_mining_options *asked, const sf_recording *recording, sf_error *error)
 {
     int status = sf_check_device(asked->device, error);
-    if (status == SF_OK && recording->pieces != NULL)
-        status = check_pieces(asked, error);
+    if (status == SF_OK && recording->pieces != NULL) status = check_pieces(asked, error);
     if (status == SF_OK && asked->min_distance_um > 0 && !sf_units_have_geometry(&recording->units))
         status = sf_fail(error, SF_USAGE, "min_distance_um", "%s holds no positions of its units",
                          recording->path != NULL ? recording->path : "the recording");
@@ -85,15 +82,12 @@ static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error
     e->keeps_stopped = asked->keep_stopped && sf_ranks_count() == 1;
     e->limits = (sf_limits){asked->max_p, asked->max_q};
     e->delays = sf_resize(NULL, asked->delay_count, sizeof *e->delays);
-    if (e->delays == NULL)
-        return sf_fail_memory(error);
-    if (asked->delay_count > 0)
-        memcpy(e->delays, asked->delays, asked->delay_count * sizeof *e->delays);
+    if (e->delays == NULL) return sf_fail_memory(error);
+    if (asked->delay_count > 0) memcpy(e->delays, asked->delays, asked->delay_count * sizeof *e->delays);
     e->mining = *asked;
     e->mining.delays = e->delays;
     e->mining.keep_stopped = e->keeps_stopped;
-    if (asked->threshold == 0)
-        e->mining.threshold = default_threshold(e, asked, &e->threshold_why);
+    if (asked->threshold == 0) e->mining.threshold = default_threshold(e, asked, &e->threshold_why);
     return SF_OK;
 }
 
@@ -125,16 +119,14 @@ typedef struct ranked {
 
 static int compare_reals(double a, double b)
 {
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
+    if (isnan(a) || isnan(b)) return isnan(a) - isnan(b);
     return (a > b) - (a < b);
 }
 
 static int compare_ranks(const void *left, const void *right)
 {
     const ranked *a = left, *b = right;
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
+    if (a->size != b->size) return a->size < b->size ? -1 : 1;
     int order = compare_reals(a->first, b->first);
     order = order != 0 ? order : compare_reals(a->second, b->second);
     return order != 0 ? order : (a->item > b->item) - (a->item < b->item);
@@ -169,13 +161,11 @@ static void choose_ranked(sf_episodes *e, const ranked *ranks, size_t *chosen)
     for (size_t r = 0; r < result->count; r++) {
         const sf_mine_item *item = &result->items[ranks[r].item];
         bool worth = is_worth(e, ranks[r].item);
-        if (r > 0 && ranks[r].size != ranks[r - 1].size)
-            of_size = worth_of_size = 0;
+        if (r > 0 && ranks[r].size != ranks[r - 1].size) of_size = worth_of_size = 0;
         e->worth += worth;
         e->returning += e->is_tested && item->not_tested == SF_UNIT_RETURNS;
         bool untested = e->stopped != SF_NOT_STOPPED; /* before there was a p: nothing is left out for it */
-        if (!untested && !sf_within_limits(e->limits, item->p, item->q))
-            continue;
+        if (!untested && !sf_within_limits(e->limits, item->p, item->q)) continue;
         e->passing++;
         of_size++;
         worth_of_size += worth;
@@ -194,8 +184,7 @@ static int choose(sf_episodes *e, size_t *chosen, sf_error *error)
         ranks[i] = rank_of(e, i);
     if (status == SF_OK && e->mining.order != SF_ORDER_COUNT && count > 0)
         qsort(ranks, count, sizeof *ranks, compare_ranks);
-    if (status == SF_OK)
-        choose_ranked(e, ranks, chosen);
+    if (status == SF_OK) choose_ranked(e, ranks, chosen);
     sf_free(ranks);
     return status;
 }
@@ -237,8 +226,7 @@ static int order_by_standing(sf_episodes *e, sf_error *error)
                             .second = -above,
                             .item = i};
     }
-    if (made && e->count > 0)
-        qsort(ranks, e->count, sizeof *ranks, compare_ranks);
+    if (made && e->count > 0) qsort(ranks, e->count, sizeof *ranks, compare_ranks);
     for (size_t i = 0; made && i < e->count; i++) {
         items[i] = e->items[ranks[i].item];
         places[ranks[i].item] = i;
@@ -265,10 +253,8 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
     size_t chosen = 0;
     sf_episodes_clear(e);
     int status = choose(e, &chosen, error);
-    if (status == SF_OK)
-        status = sf_episodes_reserve(e, chosen, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_episodes_reserve(e, chosen, error);
+    if (status != SF_OK) return status;
     if (e->mining.order == SF_ORDER_STANDING && chosen > 0) /* parts are folded in sf_mine's own order */
         qsort(e->items, chosen, sizeof *e->items, compare_items);
     spell_out(e);
@@ -277,17 +263,13 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
         status = order_by_standing(e, error);
         spell_out(e);
     }
-    if (status != SF_OK)
-        return status;
-    if (!e->wants_details && e->span_count == 0)
-        return SF_OK;
-    if (recording->pieces != NULL)
-        return sf_episodes_detail(e, NULL, progress, error);
+    if (status != SF_OK) return status;
+    if (!e->wants_details && e->span_count == 0) return SF_OK;
+    if (recording->pieces != NULL) return sf_episodes_detail(e, NULL, progress, error);
     sf_counter *counter;
     status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
                              e->episodes, e->count, NULL, 0, error);
-    if (status == SF_OK)
-        status = sf_episodes_detail(e, counter, progress, error);
+    if (status == SF_OK) status = sf_episodes_detail(e, counter, progress, error);
     sf_counter_close(counter);
     return status;
 }
@@ -299,14 +281,11 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
 {
     sf_significance_options options;
     int status = sf_keys_read(&sf_significance_table, &options, asked, "significance", error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_mine_input input = input_of(e->recording);
     status = sf_significance_test(&e->significance, e->result, &input, &e->mining, &options, progress, error);
-    if (status == SF_OK)
-        status = sf_significance_mark_reverses(e->result, error);
-    if (status == SF_OK)
-        status = sf_mine_correct_choice(e->result, options.correction, error);
+    if (status == SF_OK) status = sf_significance_mark_reverses(e->result, error);
+    if (status == SF_OK) status = sf_mine_correct_choice(e->result, options.correction, error);
     e->is_tested = status == SF_OK;
     for (size_t i = 0; status == SF_CANCELLED && i < e->result->count; i++)
         e->result->items[i].not_tested = SF_TESTABLE; /* nobody knows */
@@ -323,8 +302,7 @@ static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const
     sf_significance told;
     sf_significance_options options;
     int status = sf_keys_read(&sf_significance_table, &options, asked, "significance", error);
-    if (status != SF_OK || options.kind == SF_SIGNIFICANCE_ANALYTIC)
-        return status;
+    if (status != SF_OK || options.kind == SF_SIGNIFICANCE_ANALYTIC) return status;
     options.surrogates = options.surrogates < CHOOSING_SURROGATES ? options.surrogates : CHOOSING_SURROGATES;
     return sf_significance_test(&told, pairs, input, mining, &options, progress, error);
 }
@@ -339,12 +317,9 @@ static int choose_delays(sf_pair_count **pairs, size_t *count, double *seconds, 
     of_pairs.max_size = 2;
     of_pairs.closed = of_pairs.keep_stopped = false;
     int status = sf_mine_spikes(&result, input, &of_pairs, progress, error);
-    if (status != SF_OK)
-        return status;
-    if (test != NULL)
-        status = expect_pairs(result, input, &of_pairs, test, progress, error);
-    if (status == SF_OK)
-        status = sf_mine_best_delays(pairs, count, result, error);
+    if (status != SF_OK) return status;
+    if (test != NULL) status = expect_pairs(result, input, &of_pairs, test, progress, error);
+    if (status == SF_OK) status = sf_mine_best_delays(pairs, count, result, error);
     *seconds = result->ran.seconds;
     sf_mine_result_free(result);
     return status;
@@ -360,10 +335,8 @@ static int search(sf_episodes *e, const sf_progress *progress, sf_error *error)
                      ? choose_delays(&pairs, &input.pair_count, &seconds, &input, &e->mining, progress, error)
                      : SF_OK;
     input.pairs = pairs;
-    if (status == SF_OK)
-        status = sf_mine_spikes(&e->result, &input, &e->mining, progress, error);
-    if (e->result != NULL)
-        e->result->ran.seconds += seconds;
+    if (status == SF_OK) status = sf_mine_spikes(&e->result, &input, &e->mining, progress, error);
+    if (e->result != NULL) e->result->ran.seconds += seconds;
     if (e->result != NULL && e->result->level_count > 0 && e->recording->selected != NULL)
         e->result->levels[0].candidates = e->recording->selected->unit_count;
     sf_free(pairs);
@@ -373,13 +346,11 @@ static int search(sf_episodes *e, const sf_progress *progress, sf_error *error)
 static int find(sf_episodes *e, const sf_mining_options *asked, const sf_progress *progress, sf_error *error)
 {
     int status = search(e, progress, error);
-    if (e->result == NULL || !sf_episodes_keep(e, status, SF_STOPPED_SEARCHING))
-        return status;
+    if (e->result == NULL || !sf_episodes_keep(e, status, SF_STOPPED_SEARCHING)) return status;
     e->ran = e->result->ran;
     if (status == SF_OK && asked->significance != NULL)
         status = test(e, asked->significance, progress, error);
-    if (!sf_episodes_keep(e, status, SF_STOPPED_TESTING))
-        return status;
+    if (!sf_episodes_keep(e, status, SF_STOPPED_TESTING)) return status;
     int told = tell(e, progress, error);
     return told == SF_OK ? status : told;
 }
@@ -391,14 +362,10 @@ int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mini
     sf_mining_options asked;
     sf_episodes *found = NULL;
     int status = sf_keys_read(&sf_mining_table, &asked, options, "mining", error);
-    if (status == SF_OK)
-        status = check(&asked, recording, error);
-    if (status == SF_OK)
-        status = sf_episodes_new(&found, recording, asked.spans, asked.span_count, error);
-    if (status == SF_OK)
-        status = keep_options(found, &asked, error);
-    if (status == SF_OK)
-        status = find(found, &asked, progress, error);
+    if (status == SF_OK) status = check(&asked, recording, error);
+    if (status == SF_OK) status = sf_episodes_new(&found, recording, asked.spans, asked.span_count, error);
+    if (status == SF_OK) status = keep_options(found, &asked, error);
+    if (status == SF_OK) status = find(found, &asked, progress, error);
     if (status == SF_OK || (status == SF_CANCELLED && found->stopped != SF_NOT_STOPPED))
         *episodes = found;
     else
@@ -409,8 +376,7 @@ int sf_mine(sf_episodes **episodes, const sf_recording *recording, const sf_mini
 int sf_episodes_test(sf_episodes *episodes, const sf_significance_options *options,
                      const sf_progress *progress, sf_error *error)
 {
-    if (episodes->result == NULL)
-        return sf_episodes_test_given(episodes, options, progress, error);
+    if (episodes->result == NULL) return sf_episodes_test_given(episodes, options, progress, error);
     int status = test(episodes, options, progress, error);
     return status == SF_OK ? tell(episodes, progress, error) : status;
 }

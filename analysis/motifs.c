@@ -16,8 +16,7 @@
 
 void sf_motif_free(sf_motif *motif)
 {
-    if (motif != NULL)
-        sf_pattern_free(&motif->pattern);
+    if (motif != NULL) sf_pattern_free(&motif->pattern);
     sf_free(motif);
 }
 
@@ -35,8 +34,7 @@ static int copy_names(sf_matches *matches, const sf_pattern *pattern, sf_error *
 {
     for (uint32_t u = 0; u < pattern->vertex_count; u++) {
         const char *name = pattern->vertices[u].name;
-        if (name != NULL && (matches->names[u] = sf_copy_string(name)) == NULL)
-            return sf_fail_memory(error);
+        if (name != NULL && (matches->names[u] = sf_copy_string(name)) == NULL) return sf_fail_memory(error);
     }
     return SF_OK;
 }
@@ -48,12 +46,10 @@ int sf_graph_match(sf_matches **out, const sf_graph *graph, const sf_motif *moti
     sf_match_options how;
     sf_match_index *index = NULL;
     int status = sf_keys_read(&sf_match_table, &how, options, "match options", error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_matches *matches = sf_alloc(1, sizeof *matches);
     status = matches != NULL ? copy_names(matches, &motif->pattern, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_match_open(&index, &graph->csr, error);
+    if (status == SF_OK) status = sf_match_open(&index, &graph->csr, error);
     if (status == SF_OK)
         status = sf_match_run(index, &motif->pattern, &how, &matches->result, progress, error);
     sf_match_close(index);
@@ -94,8 +90,7 @@ void sf_matches_get_columns(const sf_matches *matches, sf_matches_columns *colum
 
 void sf_matches_free(sf_matches *matches)
 {
-    if (matches == NULL)
-        return;
+    if (matches == NULL) return;
     for (size_t u = 0; u < SF_PATTERN_MOST; u++)
         sf_free(matches->names[u]);
     sf_match_result_free(&matches->result);
@@ -130,13 +125,11 @@ static int want(wanted *w, const uint64_t *counts, size_t count, const sf_motif 
     *w = (wanted){.patterns = sf_alloc(count, sizeof *w->patterns),
                   .options = sf_alloc(count, sizeof *w->options),
                   .counts = sf_alloc(count, sizeof *w->counts)};
-    if (w->patterns == NULL || w->options == NULL || w->counts == NULL)
-        return sf_fail_memory(error);
+    if (w->patterns == NULL || w->options == NULL || w->counts == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         w->counts[i] = (double)counts[i];
         w->options[i] = *match;
-        if (motifs != NULL)
-            w->patterns[i] = motifs[i]->pattern;
+        if (motifs != NULL) w->patterns[i] = motifs[i]->pattern;
     }
     return SF_OK;
 }
@@ -151,10 +144,8 @@ int sf_graph_rewire(sf_spread *spreads, const uint64_t *counts, const sf_graph *
     wanted w = {0};
     size_t count = motifs != NULL ? motif_count : SF_TRIADS;
     int status = sf_keys_read(&sf_rewired_table, &how, options, "rewired options", error);
-    if (status == SF_OK)
-        status = sf_keys_read(&sf_match_table, &matching, match, "match options", error);
-    if (status == SF_OK)
-        status = want(&w, counts, count, motifs, &matching, error);
+    if (status == SF_OK) status = sf_keys_read(&sf_match_table, &matching, match, "match options", error);
+    if (status == SF_OK) status = want(&w, counts, count, motifs, &matching, error);
     if (status == SF_OK) {
         const sf_pattern_set set = {w.patterns, w.options, count};
         const sf_measure measure = motifs != NULL ? sf_measure_patterns(&set) : sf_measure_census();

@@ -33,8 +33,7 @@ int sf_graph_measure(sf_graph *graph, const sf_network_options *options, sf_tabl
 {
     sf_network_options own;
     int status = sf_keys_read(&sf_network_options_table, &own, options, "network options", error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_measuring how = measuring_of(&own, progress);
     sf_network_measures_free(&graph->measures);
     status = sf_network_measures_find(&graph->measures, &graph->csr, &how, error);

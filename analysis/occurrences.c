@@ -45,12 +45,10 @@ int sf_occurrences_list(sf_occurrences **listed, const sf_recording *recording, 
     *listed = NULL;
     sf_counter *counter;
     int status = sf_recording_check_held(recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_counter_open(&counter, recording->spikes, recording->spike_count, recording->units.count,
                              episodes, count, NULL, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_occurrences *o = sf_alloc(1, sizeof *o);
     if (o == NULL) {
         status = sf_fail_memory(error);
@@ -59,8 +57,7 @@ int sf_occurrences_list(sf_occurrences **listed, const sf_recording *recording, 
         o->counted_in = recording->path;
         status = copy(o, episodes, expected, count, error);
     }
-    if (status == SF_OK)
-        status = find(o, counter, progress, error);
+    if (status == SF_OK) status = find(o, counter, progress, error);
     if (status == SF_OK)
         *listed = o;
     else

@@ -99,8 +99,7 @@ static bool is_near(const sf_unit *a, const sf_unit *b)
 bool sf_neurons_look_alike(const sf_neurons *trains, uint32_t one, uint32_t other)
 {
     const sf_units *units = &trains->recording->units;
-    if (one == other || sf_units_share_electrode(units, one, other))
-        return one != other;
+    if (one == other || sf_units_share_electrode(units, one, other)) return one != other;
     if (!sf_units_share_well(units, one, other) || !is_near(&units->items[one], &units->items[other]))
         return false;
     lags seen = count_lags(trains, one, other);

@@ -29,8 +29,7 @@ typedef struct place {
 static int compare_places(const void *a, const void *b)
 {
     const place *left = a, *right = b;
-    if (left->x != right->x)
-        return left->x < right->x ? -1 : 1;
+    if (left->x != right->x) return left->x < right->x ? -1 : 1;
     return (left->y > right->y) - (left->y < right->y);
 }
 
@@ -45,15 +44,13 @@ static int compare_y(const void *a, const void *b)
  * room for all. */
 static double least_distance(const place *places, size_t count, place *near)
 {
-    if (count < 2)
-        return INFINITY;
+    if (count < 2) return INFINITY;
     size_t half = count / 2, found = 0;
     double middle = places[half].x;
     double least =
         fmin(least_distance(places, half, near), least_distance(places + half, count - half, near));
     for (size_t i = 0; i < count; i++)
-        if (fabs(places[i].x - middle) < least)
-            near[found++] = places[i];
+        if (fabs(places[i].x - middle) < least) near[found++] = places[i];
     qsort(near, found, sizeof *near, compare_y);
     for (size_t i = 0; i < found; i++)
         for (size_t j = i + 1; j < found && near[j].y - near[i].y < least; j++)
@@ -64,11 +61,9 @@ static double least_distance(const place *places, size_t count, place *near)
 static int survey_places(sf_overview_columns *overview, const sf_units *units, sf_error *error)
 {
     overview->pitch_um = NAN;
-    if (!sf_units_have_geometry(units))
-        return SF_OK;
+    if (!sf_units_have_geometry(units)) return SF_OK;
     place *places = sf_alloc(2 * units->count, sizeof *places); /* the second half: room to look in */
-    if (places == NULL)
-        return sf_fail_memory(error);
+    if (places == NULL) return sf_fail_memory(error);
     size_t count = 0, different = 0;
     for (size_t i = 0; i < units->count; i++)
         if (isfinite(units->items[i].x_um) && isfinite(units->items[i].y_um))
@@ -95,8 +90,7 @@ static int survey_intervals(sf_overview *all, const sf_recording *recording, sf_
 {
     sf_overview_columns *overview = &all->told;
     int64_t *last = sf_alloc(recording->units.count, sizeof *last);
-    if (last == NULL)
-        return sf_fail_memory(error);
+    if (last == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count; i++) {
         const sf_spike *spike = &recording->spikes[i];
         sf_unit_overview *unit = &all->units[spike->unit];
@@ -149,8 +143,7 @@ static void free_sites(sites *all)
 static int compare_sites(const void *a, const void *b)
 {
     const site *left = a, *right = b;
-    if (left->band != right->band)
-        return left->band < right->band ? -1 : 1;
+    if (left->band != right->band) return left->band < right->band ? -1 : 1;
     return compare_places(&(place){left->x, left->y}, &(place){right->x, right->y});
 }
 
@@ -175,8 +168,7 @@ static int find_sites(sites *all, const sf_units *units, const sf_overview_colum
                    .window_um = 1.501 * overview->pitch_um,
                    .items = sf_alloc(units->count, sizeof *all->items),
                    .of_units = sf_alloc(units->count, sizeof *all->of_units)};
-    if (all->items == NULL || all->of_units == NULL)
-        return sf_fail_memory(error);
+    if (all->items == NULL || all->of_units == NULL) return sf_fail_memory(error);
     double bottom = overview->y_um[0];
     size_t placed = 0;
     for (size_t i = 0; i < units->count; i++) {
@@ -207,8 +199,7 @@ static int find_sites(sites *all, const sf_units *units, const sf_overview_colum
 
 static bool repeats_neighbour(const sites *all, uint32_t unit, int64_t time_ns)
 {
-    if (all->of_units[unit] == SF_NO_SITE)
-        return false;
+    if (all->of_units[unit] == SF_NO_SITE) return false;
     const site *at = &all->items[all->of_units[unit]];
     for (int k = 0; k < 3; k++)
         for (uint32_t j = at->from[k]; j < at->to[k]; j++) {
@@ -261,16 +252,14 @@ static void survey_array_events(sf_overview_columns *overview, const sf_recordin
 static const char *common_kind(const sf_units *units)
 {
     for (size_t i = 1; i < units->count; i++)
-        if (units->items[i].kind != units->items[0].kind)
-            return "mixed";
+        if (units->items[i].kind != units->items[0].kind) return "mixed";
     return sf_unit_kind_name(units->count > 0 ? units->items[0].kind : SF_UNIT_UNKNOWN);
 }
 
 static void survey_times(sf_overview_columns *overview, const sf_recording *recording)
 {
     overview->duration_ns = sf_recording_duration_ns(recording);
-    if (recording->spike_count == 0)
-        return;
+    if (recording->spike_count == 0) return;
     overview->first_ns = recording->spikes[0].time_ns;
     overview->last_ns = recording->spikes[recording->spike_count - 1].time_ns;
     /* What no file declared ends just after the last spike, so that it is inside; that instant is no
@@ -294,13 +283,10 @@ static int look(void *context, unsigned worker, size_t which)
     (void)worker;
     looking *l = context;
     sf_overview *overview = l->overview;
-    if (which == LOOK_BURSTS)
-        return sf_bursts_find(&overview->bursts, l->recording, &SF_NETWORK_RULE, NULL);
-    if (which == LOOK_REPEATS)
-        return survey_repeats(&overview->told, l->recording, NULL);
+    if (which == LOOK_BURSTS) return sf_bursts_find(&overview->bursts, l->recording, &SF_NETWORK_RULE, NULL);
+    if (which == LOOK_REPEATS) return survey_repeats(&overview->told, l->recording, NULL);
     int status = survey_intervals(overview, l->recording, NULL);
-    if (status == SF_OK)
-        survey_array_events(&overview->told, l->recording);
+    if (status == SF_OK) survey_array_events(&overview->told, l->recording);
     return status;
 }
 
@@ -318,14 +304,11 @@ static int survey(sf_overview *overview, const sf_recording *recording, const sf
     told->units = overview->units;
     told->kind = common_kind(&recording->units);
     int status = overview->units != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = survey_places(told, &recording->units, error);
+    if (status == SF_OK) status = survey_places(told, &recording->units, error);
     if (status == SF_OK && !sf_progress_update(progress, "looking", 1, 2))
         status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
-    if (status == SF_OK)
-        status = look_at_spikes(overview, recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = look_at_spikes(overview, recording, error);
+    if (status != SF_OK) return status;
     told->bursts = overview->bursts.items;
     told->burst_count = overview->bursts.count;
     survey_times(told, recording);
@@ -338,11 +321,9 @@ int sf_recording_overview(sf_overview **out, const sf_recording *recording, cons
 {
     *out = NULL;
     sf_overview *overview = sf_alloc(1, sizeof *overview);
-    if (overview == NULL)
-        return sf_fail_memory(error);
+    if (overview == NULL) return sf_fail_memory(error);
     int status = sf_recording_check_held(recording, error);
-    if (status == SF_OK)
-        status = survey(overview, recording, progress, error);
+    if (status == SF_OK) status = survey(overview, recording, progress, error);
     if (status == SF_OK)
         *out = overview;
     else
@@ -357,8 +338,7 @@ void sf_overview_get_columns(const sf_overview *overview, sf_overview_columns *c
 
 void sf_overview_free(sf_overview *overview)
 {
-    if (overview == NULL)
-        return;
+    if (overview == NULL) return;
     sf_bursts_free(&overview->bursts);
     sf_free(overview->units);
     sf_free(overview);

@@ -23,8 +23,7 @@ static int place_in_chain(const sf_episode *episode, const sf_episode *chain)
                 same = found.low_ns < planted.high_ns && planted.low_ns < found.high_ns;
             }
         }
-        if (same)
-            return (int)from;
+        if (same) return (int)from;
     }
     return -1;
 }
@@ -35,8 +34,7 @@ static const sf_episode_count *find_chain(const sf_episodes_message *found, cons
     const sf_episode_count *best = NULL;
     for (size_t i = 0; i < found->count; i++) {
         const sf_episode_count *item = &found->items[i];
-        if (item->episode.size < 2 || item->count == 0 || place_in_chain(&item->episode, chain) < 0)
-            continue;
+        if (item->episode.size < 2 || item->count == 0 || place_in_chain(&item->episode, chain) < 0) continue;
         if (best == NULL || item->episode.size > best->episode.size ||
             (item->episode.size == best->episode.size && item->count > best->count))
             best = item;
@@ -75,14 +73,12 @@ int sf_planted_compare(sf_planted *planted, const sf_truth *truth, const sf_epis
     *planted = (sf_planted){.chains = sf_alloc(truth->chain_count, sizeof *planted->chains),
                             .chain_count = truth->chain_count,
                             .others = count_others(truth, found)};
-    if (planted->chains == NULL)
-        return sf_fail_memory(error);
+    if (planted->chains == NULL) return sf_fail_memory(error);
     for (uint32_t c = 0; c < truth->chain_count; c++) {
         const sf_episode_count *best = find_chain(found, &truth->chains[c]);
         planted->chains[c].chain = truth->chains[c];
         planted->chains[c].planted = planted_in_window(truth, c, found->window);
-        if (best != NULL)
-            planted->chains[c].found = *best;
+        if (best != NULL) planted->chains[c].found = *best;
     }
     return SF_OK;
 }

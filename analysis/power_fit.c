@@ -93,12 +93,10 @@ static void add_value(histogram *h, uint64_t value)
 static int make_room(histogram *h, size_t room)
 {
     double **const sums[] = {&h->counts, &h->from, &h->logs};
-    if (sf_reserve(&h->values, &h->room, room, sizeof *h->values) != 0)
-        return SF_NO_MEMORY;
+    if (sf_reserve(&h->values, &h->room, room, sizeof *h->values) != 0) return SF_NO_MEMORY;
     for (size_t i = 0; i < 3; i++) {
         double *grown = sf_resize(*sums[i], h->room + 1, sizeof *grown);
-        if (grown == NULL)
-            return SF_NO_MEMORY;
+        if (grown == NULL) return SF_NO_MEMORY;
         *sums[i] = grown;
     }
     return SF_OK;
@@ -128,12 +126,10 @@ static int fill_histogram(histogram *h)
     size_t distinct = h->large_count;
     for (size_t value = 0; value < h->end; value++)
         distinct += h->tally[value] > 0;
-    if (h->failed || make_room(h, distinct) != SF_OK)
-        return SF_NO_MEMORY;
+    if (h->failed || make_room(h, distinct) != SF_OK) return SF_NO_MEMORY;
     h->size = 0;
     for (size_t value = 0; value < h->end; value++) {
-        if (h->tally[value] > 0)
-            add_some(h, value, h->tally[value]);
+        if (h->tally[value] > 0) add_some(h, value, h->tally[value]);
         h->tally[value] = 0;
     }
     sf_counts_sort(h->large, h->large_count);
@@ -152,16 +148,14 @@ static double find_exponent(double mean_log, double xmin)
     double low = 1 + 1e-6, high = SF_POWER_STEEPEST;
     zeta at = zeta_at(high, xmin);
     double f_high = -at.slope / at.value - mean_log;
-    if (f_high >= 0)
-        return SF_POWER_STEEPEST;
+    if (f_high >= 0) return SF_POWER_STEEPEST;
     at = zeta_at(low, xmin);
     double f_low = -at.slope / at.value - mean_log;
     for (int i = 0; i < 100 && high - low > 1e-10; i++) {
         double middle = i % 4 == 3 ? (low + high) / 2 : (low * f_high - high * f_low) / (f_high - f_low);
         at = zeta_at(middle, xmin);
         double f = -at.slope / at.value - mean_log;
-        if (fabs(f) < 1e-13)
-            return middle;
+        if (fabs(f) < 1e-13) return middle;
         if (f > 0) {
             low = middle;
             f_low = f;
@@ -212,19 +206,14 @@ static power fit_power(const histogram *h, uint64_t xmin)
     while (last + 1 < h->size && h->from[last + 1] >= SF_POWER_TAIL)
         last++;
     double step = last < TRIED ? 0 : log((double)h->values[last]) / TRIED, next = -INFINITY;
-    if (h->size < 2 || h->from[0] < SF_POWER_TAIL)
-        return best;
+    if (h->size < 2 || h->from[0] < SF_POWER_TAIL) return best;
     for (size_t i = 0; i <= last && i + 1 < h->size; i++) {
-        if (xmin > 0 && h->values[i] < xmin)
-            continue;
-        if (xmin == 0 && step > 0 && log((double)h->values[i]) < next)
-            continue;
+        if (xmin > 0 && h->values[i] < xmin) continue;
+        if (xmin == 0 && step > 0 && log((double)h->values[i]) < next) continue;
         next = log((double)h->values[i]) + step;
         power here = fit_from(h, i, best.distance);
-        if (here.distance < best.distance)
-            best = here;
-        if (xmin > 0)
-            break;
+        if (here.distance < best.distance) best = here;
+        if (xmin > 0) break;
     }
     return best;
 }
@@ -235,8 +224,7 @@ static power fit_power(const histogram *h, uint64_t xmin)
 static double log_above(double z)
 {
     double over = 1 / (z * z);
-    if (z > 30)
-        return -z * z / 2 - log(z * sqrt(2 * M_PI)) + log1p(over * (-1 + over * (3 - 15 * over)));
+    if (z > 30) return -z * z / 2 - log(z * sqrt(2 * M_PI)) + log1p(over * (-1 + over * (3 - 15 * over)));
     return log(erfc(z * M_SQRT1_2) / 2);
 }
 
@@ -248,8 +236,7 @@ static double log_between(double below, double above)
         above = -below;
         below = turned;
     }
-    if (below > 0)
-        return log_above(below) + log1p(-exp(log_above(above) - log_above(below)));
+    if (below > 0) return log_above(below) + log1p(-exp(log_above(above) - log_above(below)));
     return log((erfc(-above * M_SQRT1_2) - erfc(-below * M_SQRT1_2)) / 2);
 }
 
@@ -282,8 +269,7 @@ static double likelihood_of(const tail *t, const lognormal *l)
 {
     const histogram *h = t->h;
     double sum = 0;
-    if (!(l->sd > 1e-2 && l->sd < WIDEST && fabs(l->slope) < 100))
-        return -INFINITY;
+    if (!(l->sd > 1e-2 && l->sd < WIDEST && fabs(l->slope) < 100)) return -INFINITY;
     for (size_t i = t->first; i < h->size; i++)
         sum += h->counts[i] * log_lognormal(t, l, (double)h->values[i]);
     sum -= h->from[t->first] * log_lognormal_tail(t, l);
@@ -323,8 +309,7 @@ static vertex climb(const tail *t, const vertex *start)
     vertex v[3] = {*start, vertex_at(t, slope + 0.2, log_sd), vertex_at(t, slope, log_sd + 0.3)};
     for (int round = 0; round < 300; round++) {
         sort_vertices(v);
-        if (v[0].value - v[2].value < 1e-9 && fabs(v[0].at[0] - v[2].at[0]) < 1e-6)
-            break;
+        if (v[0].value - v[2].value < 1e-9 && fabs(v[0].at[0] - v[2].at[0]) < 1e-6) break;
         const vertex middle = {{(v[0].at[0] + v[1].at[0]) / 2, (v[0].at[1] + v[1].at[1]) / 2}, 0};
         vertex turned = towards(t, &v[2], &middle, -1);
         if (turned.value > v[0].value) {
@@ -358,8 +343,7 @@ static vertex fit_lognormal(const tail *t)
         const vertex found = climb(t, &best);
         bool higher = found.value > best.value + 1e-4;
         best = found;
-        if (!higher)
-            break;
+        if (!higher) break;
     }
     return best;
 }
@@ -381,8 +365,7 @@ static int compare_both(sf_power_fit *fit, const tail *t, sf_error *error)
 {
     const histogram *h = t->h;
     double *power_logs = sf_alloc(2 * h->size, sizeof *power_logs);
-    if (power_logs == NULL)
-        return sf_fail_memory(error);
+    if (power_logs == NULL) return sf_fail_memory(error);
     double *logs = power_logs + h->size;
     double xmin = (double)h->values[t->first], all = log(sf_hurwitz_zeta(fit->exponent, xmin)), sum = 0;
     for (size_t i = t->first; i < h->size; i++) {
@@ -462,12 +445,10 @@ static uint64_t draw_far(const drawing *d, double u)
 static uint64_t draw_above(const drawing *d, double u)
 {
     size_t low = 0, high = TABLED; /* above[low] >= u > above[high] */
-    if (d->above[TABLED] >= u)
-        return draw_far(d, u);
+    if (d->above[TABLED] >= u) return draw_far(d, u);
     while (low < 8 && d->above[low + 1] >= u)
         low++;
-    if (d->above[low + 1] < u)
-        return d->fit->xmin + low;
+    if (d->above[low + 1] < u) return d->fit->xmin + low;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
         if (d->above[middle] >= u)
@@ -500,19 +481,16 @@ static int find_p(sf_power_fit *fit, const histogram *h, size_t first, const sf_
     histogram drawn;
     drawing *d = sf_alloc(1, sizeof *d);
     int status = open_histogram(&drawn, error);
-    if (status == SF_OK && d == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && d == NULL) status = sf_fail_memory(error);
     double further = 0, fitted = 0, sum = 0, squares = 0;
-    if (status == SF_OK)
-        open_drawing(d, h, fit, first);
+    if (status == SF_OK) open_drawing(d, h, fit, first);
     for (uint32_t r = 0; r < options->rounds && status == SF_OK; r++) {
         if (!sf_progress_update(options->progress, "drawing from the power law", r, options->rounds))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
         else if (draw(&drawn, d, count, options->seed, r) != SF_OK)
             status = sf_fail_memory(error);
         const power found = status == SF_OK ? fit_power(&drawn, 0) : (power){.first = SIZE_MAX};
-        if (found.first == SIZE_MAX)
-            continue;
+        if (found.first == SIZE_MAX) continue;
         fitted++;
         further += found.distance >= fit->distance;
         sum += found.exponent;
@@ -545,8 +523,7 @@ static int fit_values(sf_power_fit *fit, const histogram *h, const sf_power_opti
 {
     const power found = fit_power(h, options->xmin);
     fit->most = h->size > 0 ? h->values[h->size - 1] : 0;
-    if (found.first == SIZE_MAX)
-        return SF_OK;
+    if (found.first == SIZE_MAX) return SF_OK;
     fit->xmin = h->values[found.first];
     fit->tail = (uint64_t)h->from[found.first];
     fit->exponent = found.exponent;
@@ -573,10 +550,8 @@ int sf_power_fit_find(sf_power_fit *fit, const uint64_t *values, size_t count,
     int status = open_histogram(&h, error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         add_value(&h, values[i]);
-    if (status == SF_OK && fill_histogram(&h) != SF_OK)
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = fit_values(fit, &h, options, error);
+    if (status == SF_OK && fill_histogram(&h) != SF_OK) status = sf_fail_memory(error);
+    if (status == SF_OK) status = fit_values(fit, &h, options, error);
     close_histogram(&h);
     return status;
 }

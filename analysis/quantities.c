@@ -48,14 +48,12 @@ int64_t sf_observed_ns(const sf_observed *observed, size_t count, sf_span within
         sf_span next = {at_ns, within.stop_ns}; /* of one span of each, which the others may not overlap */
         for (size_t i = 0; i < count; i++) {
             size_t k = span_after(&observed[i], at_ns);
-            if (k == observed[i].count)
-                return total_ns;
+            if (k == observed[i].count) return total_ns;
             const sf_span *span = &observed[i].spans[k];
             next.start_ns = span->start_ns > next.start_ns ? span->start_ns : next.start_ns;
             next.stop_ns = span->stop_ns < next.stop_ns ? span->stop_ns : next.stop_ns;
         }
-        if (next.start_ns == at_ns)
-            total_ns += next.stop_ns - at_ns;
+        if (next.start_ns == at_ns) total_ns += next.stop_ns - at_ns;
         at_ns = next.start_ns == at_ns ? next.stop_ns : next.start_ns;
     }
     return total_ns;
@@ -67,8 +65,7 @@ static int copy_observed(sf_quantity_state *q, const sf_quantity_setup *setup, s
 {
     q->observed = sf_alloc(setup->observed_count, sizeof *q->observed);
     q->next_gap = sf_alloc(setup->observed_count, sizeof *q->next_gap);
-    if (q->observed == NULL || q->next_gap == NULL)
-        return sf_fail_memory(error);
+    if (q->observed == NULL || q->next_gap == NULL) return sf_fail_memory(error);
     q->observed_count = setup->observed_count;
     for (size_t i = 0; i < setup->observed_count; i++)
         q->observed[i] = setup->observed[i];
@@ -78,13 +75,11 @@ static int copy_observed(sf_quantity_state *q, const sf_quantity_setup *setup, s
 int sf_quantity_open(sf_quantity_state **state, const sf_quantity_setup *setup, sf_error *error)
 {
     sf_quantity_state *q = *state = sf_alloc(1, sizeof *q);
-    if (q == NULL)
-        return sf_fail_memory(error);
+    if (q == NULL) return sf_fail_memory(error);
     q->kind = kinds[setup->quantity];
     bool room = sf_reserve(&q->samples, &q->capacity, FIRST_SAMPLES, sizeof *q->samples) == 0;
     int status = room ? copy_observed(q, setup, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = q->kind->open(q, setup, error);
+    if (status == SF_OK) status = q->kind->open(q, setup, error);
     if (status != SF_OK) {
         sf_quantity_close(q);
         *state = NULL;
@@ -94,8 +89,7 @@ int sf_quantity_open(sf_quantity_state **state, const sf_quantity_setup *setup, 
 
 void sf_quantity_close(sf_quantity_state *q)
 {
-    if (q == NULL)
-        return;
+    if (q == NULL) return;
     q->kind->close(q);
     sf_free(q->observed);
     sf_free(q->next_gap);
@@ -132,8 +126,7 @@ int sf_quantity_gap(sf_quantity_state *q, uint32_t first_unit, size_t unit_count
     size_t first = first_unit > q->first_unit ? first_unit - q->first_unit : 0;
     size_t end = first_unit + unit_count > q->first_unit ? first_unit + unit_count - q->first_unit : 0;
     end = end < q->states ? end : q->states;
-    if (q->kind->gap == NULL || first >= end)
-        return SF_OK;
+    if (q->kind->gap == NULL || first >= end) return SF_OK;
     return q->kind->gap(q, first, end - first, span) == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
@@ -157,8 +150,7 @@ static bool next_gap(sf_quantity_state *q, int64_t stop_ns, const sf_observed **
         *of = observed;
         found = i;
     }
-    if (found < q->observed_count)
-        q->next_gap[found]++;
+    if (found < q->observed_count) q->next_gap[found]++;
     return found < q->observed_count;
 }
 
@@ -179,11 +171,9 @@ int sf_quantity_enter(sf_quantity_state *q, const sf_spike *spikes, size_t count
         size_t before = entered + sf_spikes_lower_bound(spikes + entered, count - entered, gap.start_ns);
         status = enter(q, spikes + entered, before - entered, error);
         entered = before;
-        if (status == SF_OK)
-            status = sf_quantity_gap(q, of->first_unit, of->unit_count, gap, error);
+        if (status == SF_OK) status = sf_quantity_gap(q, of->first_unit, of->unit_count, gap, error);
     }
-    if (status == SF_OK)
-        status = enter(q, spikes + entered, count - entered, error);
+    if (status == SF_OK) status = enter(q, spikes + entered, count - entered, error);
     if (status == SF_OK && q->kind->advance != NULL && q->kind->advance(q, stop_ns) != SF_OK)
         status = sf_fail_memory(error);
     return status;
@@ -225,8 +215,7 @@ int sf_quantity_sort(const sf_quantity_state *q, const sf_sample *samples, size_
     if (sf_reserve(&sorted->values, &sorted->capacity, count + 1, sizeof *sorted->values) != 0)
         return sf_fail_memory(error);
     size_t *first = sorted->first != NULL ? sorted->first : sf_alloc(q->states + 1, sizeof *first);
-    if (first == NULL)
-        return sf_fail_memory(error);
+    if (first == NULL) return sf_fail_memory(error);
     sorted->first = first;
     memset(first, 0, (q->states + 1) * sizeof *first);
     for (size_t i = 0; i < count; i++)

@@ -13,8 +13,7 @@ static int open_intervals(sf_quantity_state *q, const sf_quantity_setup *setup, 
     q->states = setup->unit_count;
     q->first_unit = setup->first_unit;
     q->last_ns = sf_resize(NULL, q->states, sizeof *q->last_ns);
-    if (q->last_ns == NULL)
-        return sf_fail_memory(error);
+    if (q->last_ns == NULL) return sf_fail_memory(error);
     for (size_t s = 0; s < q->states; s++)
         q->last_ns[s] = INT64_MIN;
     return SF_OK;
@@ -29,12 +28,10 @@ static int enter(sf_quantity_state *q, const sf_spike *spikes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t state = (size_t)spikes[i].unit - q->first_unit;
-        if (state >= q->states)
-            continue;
+        if (state >= q->states) continue;
         int64_t time_ns = spikes[i].time_ns, before_ns = q->last_ns[state];
         q->last_ns[state] = time_ns;
-        if (before_ns == INT64_MIN)
-            continue;
+        if (before_ns == INT64_MIN) continue;
         if (before_ns == time_ns)
             q->coincident++;
         else if (sf_quantity_put(q, time_ns, state, (double)(time_ns - before_ns) / (double)SF_SECOND) !=

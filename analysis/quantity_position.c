@@ -13,14 +13,12 @@ static int open_positions(sf_quantity_state *q, const sf_quantity_setup *setup, 
     q->unit_count = setup->units->count;
     q->place = sf_alloc(q->unit_count, sizeof *q->place);
     q->xy = sf_alloc(q->unit_count, 2 * sizeof *q->xy);
-    if (q->place == NULL || q->xy == NULL)
-        return sf_fail_memory(error);
+    if (q->place == NULL || q->xy == NULL) return sf_fail_memory(error);
     for (size_t u = 0; u < q->unit_count; u++) {
         const sf_unit *unit = &setup->units->items[u];
         bool known = isfinite(unit->x_um) && isfinite(unit->y_um);
         q->place[u] = known ? (uint32_t)q->states : UINT32_MAX;
-        if (!known)
-            continue;
+        if (!known) continue;
         q->xy[2 * q->states] = unit->x_um;
         q->xy[2 * q->states++ + 1] = unit->y_um;
     }

@@ -15,8 +15,7 @@ static int open_rates(sf_quantity_state *q, const sf_quantity_setup *setup, sf_e
     q->next_ns = INT64_MAX;
     q->from_ns = sf_resize(NULL, q->states, sizeof *q->from_ns);
     q->spikes = sf_alloc(q->states, sizeof *q->spikes);
-    if (q->from_ns == NULL || q->spikes == NULL)
-        return sf_fail_memory(error);
+    if (q->from_ns == NULL || q->spikes == NULL) return sf_fail_memory(error);
     for (size_t s = 0; s < q->states; s++)
         q->from_ns[s] = INT64_MIN;
     return SF_OK;
@@ -39,8 +38,7 @@ static void find_next(sf_quantity_state *q)
 {
     q->next_ns = INT64_MAX;
     for (size_t s = 0; s < q->states; s++)
-        if (end_of(q, s) < q->next_ns)
-            q->next_ns = end_of(q, s);
+        if (end_of(q, s) < q->next_ns) q->next_ns = end_of(q, s);
 }
 
 /* All bins that end at `stop_ns` or before, in that order. */
@@ -48,11 +46,9 @@ static int complete(sf_quantity_state *q, int64_t stop_ns)
 {
     while (q->next_ns <= stop_ns && q->next_ns != INT64_MAX) {
         for (size_t s = 0; s < q->states; s++) {
-            if (end_of(q, s) != q->next_ns)
-                continue;
+            if (end_of(q, s) != q->next_ns) continue;
             double hertz = (double)q->spikes[s] * (double)SF_SECOND / (double)q->bin_ns;
-            if (sf_quantity_put(q, q->from_ns[s], s, hertz) != SF_OK)
-                return SF_NO_MEMORY;
+            if (sf_quantity_put(q, q->from_ns[s], s, hertz) != SF_OK) return SF_NO_MEMORY;
             q->from_ns[s] = q->next_ns;
             q->spikes[s] = 0;
         }
@@ -65,8 +61,7 @@ static int enter(sf_quantity_state *q, const sf_spike *spikes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t state = (size_t)spikes[i].unit - q->first_unit;
-        if (spikes[i].time_ns >= q->next_ns && complete(q, spikes[i].time_ns) != SF_OK)
-            return SF_NO_MEMORY;
+        if (spikes[i].time_ns >= q->next_ns && complete(q, spikes[i].time_ns) != SF_OK) return SF_NO_MEMORY;
         if (state < q->states && q->from_ns[state] != INT64_MIN && spikes[i].time_ns >= q->from_ns[state])
             q->spikes[state]++;
     }

@@ -33,8 +33,7 @@ static int add_spikes(sf_recording *recording, const sf_recording_input *input, 
             return sf_fail(error, SF_USAGE, "spikes", "spike %zu is of unit %u, expected less than %zu", i,
                            input->spikes[i].unit, input->unit_count);
     recording->spikes = sf_resize(NULL, input->spike_count, sizeof *recording->spikes);
-    if (recording->spikes == NULL)
-        return sf_fail_memory(error);
+    if (recording->spikes == NULL) return sf_fail_memory(error);
     if (input->spike_count > 0)
         memcpy(recording->spikes, input->spikes, input->spike_count * sizeof *recording->spikes);
     recording->spike_count = input->spike_count;
@@ -53,8 +52,7 @@ static int add_markers(sf_recording *recording, const sf_recording_input *input,
                            i, marker->kind, SF_MARKER_TTL, SF_MARKER_TEXT, SF_MARKER_TEXT_SIZE);
     }
     recording->markers = sf_resize(NULL, input->marker_count, sizeof *recording->markers);
-    if (recording->markers == NULL)
-        return sf_fail_memory(error);
+    if (recording->markers == NULL) return sf_fail_memory(error);
     if (input->marker_count > 0)
         memcpy(recording->markers, input->markers, input->marker_count * sizeof *recording->markers);
     recording->marker_count = input->marker_count;
@@ -74,11 +72,9 @@ static int add_times(sf_recording *recording, const sf_recording_input *input, s
             (i > 0 && input->observed[i].start_ns < input->observed[i - 1].stop_ns))
             return sf_fail(error, SF_USAGE, "observed",
                            "interval %zu is empty, or starts before the one before it has ended", i);
-    if (input->observed_count == 0)
-        return SF_OK;
+    if (input->observed_count == 0) return SF_OK;
     recording->observed = sf_resize(NULL, input->observed_count, sizeof *recording->observed);
-    if (recording->observed == NULL)
-        return sf_fail_memory(error);
+    if (recording->observed == NULL) return sf_fail_memory(error);
     memcpy(recording->observed, input->observed, input->observed_count * sizeof *recording->observed);
     recording->observed_count = input->observed_count;
     return SF_OK;
@@ -87,17 +83,13 @@ static int add_times(sf_recording *recording, const sf_recording_input *input, s
 static int fill(sf_recording *recording, const sf_recording_input *input, sf_error *error)
 {
     int status = add_units(recording, input, error);
-    if (status == SF_OK)
-        status = add_spikes(recording, input, error);
-    if (status == SF_OK)
-        status = add_markers(recording, input, error);
-    if (status == SF_OK)
-        status = add_times(recording, input, error);
+    if (status == SF_OK) status = add_spikes(recording, input, error);
+    if (status == SF_OK) status = add_markers(recording, input, error);
+    if (status == SF_OK) status = add_times(recording, input, error);
     for (size_t i = 0; status == SF_OK && i < input->metadata_count; i++)
         status =
             sf_recording_set_metadata(recording, input->metadata[i].key, input->metadata[i].value, error);
-    if (status == SF_OK)
-        status = sf_recording_finish(recording, error);
+    if (status == SF_OK) status = sf_recording_finish(recording, error);
     const sf_selection all = {.size = sizeof all};
     return status == SF_OK ? sf_selection_apply(recording, &all, error) : status;
 }
@@ -107,11 +99,9 @@ int sf_recording_new(sf_recording **out, const sf_recording_input *input, sf_err
     *out = NULL;
     sf_recording_input own;
     int status = sf_options_read(&own, &defaults, sizeof defaults, input, "recording", error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_recording *recording = sf_alloc(1, sizeof *recording);
-    if (recording == NULL)
-        return sf_fail_memory(error);
+    if (recording == NULL) return sf_fail_memory(error);
     status = fill(recording, &own, error);
     if (status == SF_OK)
         *out = recording;
@@ -122,8 +112,7 @@ int sf_recording_new(sf_recording **out, const sf_recording_input *input, sf_err
 
 void sf_recording_free(sf_recording *recording)
 {
-    if (recording == NULL)
-        return;
+    if (recording == NULL) return;
     sf_recording_clear(recording);
     sf_free(recording);
 }
@@ -141,16 +130,12 @@ int sf_recording_select(sf_recording **out, const sf_recording *recording, const
     if (status == SF_OK && (own.columns != NULL || own.positions != NULL))
         status = sf_fail(error, SF_USAGE, own.columns != NULL ? "columns" : "positions",
                          "is told when a file is opened, not of what was read");
-    if (status == SF_OK)
-        status = sf_recording_check_held(recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_recording_check_held(recording, error);
+    if (status != SF_OK) return status;
     sf_recording *part = sf_alloc(1, sizeof *part);
-    if (part == NULL)
-        return sf_fail_memory(error);
+    if (part == NULL) return sf_fail_memory(error);
     status = sf_recording_copy(part, recording, error);
-    if (status == SF_OK)
-        status = sf_selection_apply(part, &own, error);
+    if (status == SF_OK) status = sf_selection_apply(part, &own, error);
     if (status == SF_OK)
         *out = part;
     else
@@ -191,15 +176,12 @@ static int view(sf_recording *part, const sf_recording *recording, sf_span span,
            part->markers[part->marker_count].time_ns < span.stop_ns)
         part->marker_count++;
     part->recorded = meet(recording->recorded, span);
-    if (recording->observed_count == 0)
-        return SF_OK;
+    if (recording->observed_count == 0) return SF_OK;
     part->observed = sf_resize(NULL, recording->observed_count, sizeof *part->observed);
-    if (part->observed == NULL)
-        return sf_fail_memory(error);
+    if (part->observed == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < recording->observed_count; i++) {
         sf_span both = meet(recording->observed[i], span);
-        if (both.stop_ns > both.start_ns)
-            part->observed[part->observed_count++] = both;
+        if (both.stop_ns > both.start_ns) part->observed[part->observed_count++] = both;
     }
     if (part->observed_count == 0) /* nothing was recorded there */
         part->recorded.stop_ns = part->recorded.start_ns;
@@ -211,8 +193,7 @@ int sf_recording_part(sf_recording **out, const sf_recording *recording, sf_span
     *out = NULL;
     int status = sf_recording_check_held(recording, error);
     sf_recording *part = status == SF_OK ? sf_alloc(1, sizeof *part) : NULL;
-    if (part == NULL)
-        return status == SF_OK ? sf_fail_memory(error) : status;
+    if (part == NULL) return status == SF_OK ? sf_fail_memory(error) : status;
     status = view(part, recording, span, error);
     if (status == SF_OK)
         *out = part;

@@ -107,16 +107,14 @@ static int list_begins(sf_response_report *r, const sf_occurrences_columns *list
     r->chain_count = listed->count;
     r->begins = sf_alloc(listed->count, sizeof *r->begins);
     r->names = sf_alloc(listed->count, sizeof *r->names);
-    if (r->begins == NULL || r->names == NULL)
-        return sf_fail_memory(error);
+    if (r->begins == NULL || r->names == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < listed->count; k++) {
         sf_text name = {0};
         r->begins[k] = (sf_event_train){sf_occurrences_begins(listed, k), (size_t)listed->counts[k]};
         sf_episode_print(&name, &listed->episodes[k], &recording->units);
         r->names[k] = name.data != NULL ? sf_copy_string(name.data) : NULL;
         sf_text_free(&name);
-        if (r->begins[k].times_ns == NULL || r->names[k] == NULL)
-            return sf_fail_memory(error);
+        if (r->begins[k].times_ns == NULL || r->names[k] == NULL) return sf_fail_memory(error);
     }
     return SF_OK;
 }
@@ -131,10 +129,8 @@ static int find_chains(sf_response_report *r, const sf_recording *recording,
         sf_occurrences_get_columns(r->occurrences, &listed);
         status = list_begins(r, &listed, recording, error);
     }
-    if (status == SF_OK)
-        status = sf_responses_open(&r->chains, recording, options, error);
-    if (status == SF_OK)
-        status = sf_responses_take(&r->chains, r->begins, count, 0, error);
+    if (status == SF_OK) status = sf_responses_open(&r->chains, recording, options, error);
+    if (status == SF_OK) status = sf_responses_take(&r->chains, r->begins, count, 0, error);
     return status;
 }
 
@@ -155,8 +151,7 @@ static int list_rows(sf_response_report *r, sf_error *error)
     size_t count = sf_response_report_count(r);
     r->rows = sf_alloc(count, sizeof *r->rows);
     r->trials = sf_alloc(r->units.trial_count, sizeof *r->trials);
-    if (r->rows == NULL || r->trials == NULL)
-        return sf_fail_memory(error);
+    if (r->rows == NULL || r->trials == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         r->rows[i] = sf_response_report_row(r, i);
     for (size_t t = 0; t < r->units.trial_count; t++)
@@ -176,14 +171,11 @@ int sf_response_report_find(sf_response_report *report, const sf_recording *reco
         status = sf_marker_commonest(report->commonest, recording->markers, recording->marker_count, error);
         how.marker = report->commonest;
     }
-    if (status == SF_OK)
-        status = sf_responses_open(&report->units, recording, &how, error);
-    if (status == SF_OK)
-        status = sf_responses_take_units(&report->units, recording, 0, error);
+    if (status == SF_OK) status = sf_responses_open(&report->units, recording, &how, error);
+    if (status == SF_OK) status = sf_responses_take_units(&report->units, recording, 0, error);
     if (status == SF_OK && count > 0)
         status = find_chains(report, recording, &how, episodes, count, progress, error);
-    if (status == SF_OK)
-        status = list_rows(report, error);
+    if (status == SF_OK) status = list_rows(report, error);
     if (status == SF_DATA && error->place[0] == '\0' && report->of.path != NULL)
         snprintf(error->place, sizeof error->place, "%s", report->of.path);
     return status;
@@ -192,10 +184,8 @@ int sf_response_report_find(sf_response_report *report, const sf_recording *reco
 void sf_response_report_free(sf_response_report *r)
 {
     for (size_t k = 0; k < r->chain_count; k++) {
-        if (r->begins != NULL)
-            sf_free((void *)(uintptr_t)r->begins[k].times_ns);
-        if (r->names != NULL)
-            sf_free(r->names[k]);
+        if (r->begins != NULL) sf_free((void *)(uintptr_t)r->begins[k].times_ns);
+        if (r->names != NULL) sf_free(r->names[k]);
     }
     sf_free(r->begins);
     sf_free(r->names);

@@ -27,8 +27,7 @@ static bool parse_window(const char *text, int64_t *from_ns, int64_t *to_ns)
     snprintf(to, sizeof to, "%s", colon + 1);
     for (size_t i = 0; i < 2; i++) {
         char *own = i == 0 ? from : to, *unit = strstr(own, "ms");
-        if (unit != NULL && unit[2] == '\0')
-            *unit = '\0';
+        if (unit != NULL && unit[2] == '\0') *unit = '\0';
     }
     return sf_parse_scaled(from, 6, from_ns) && sf_parse_scaled(to, 6, to_ns) && *from_ns < *to_ns;
 }
@@ -36,8 +35,7 @@ static bool parse_window(const char *text, int64_t *from_ns, int64_t *to_ns)
 static int read_response(void *options, const char *text, sf_error *error)
 {
     sf_response_options *own = options;
-    if (parse_window(text, &own->from_ns, &own->to_ns) && own->from_ns >= 0)
-        return SF_OK;
+    if (parse_window(text, &own->from_ns, &own->to_ns) && own->from_ns >= 0) return SF_OK;
     return sf_fail(error, SF_USAGE, NULL,
                    "found '%s', expected A:B with A before B in ms after the marker, as 5:100", text);
 }
@@ -45,8 +43,7 @@ static int read_response(void *options, const char *text, sf_error *error)
 static int read_around(void *options, const char *text, sf_error *error)
 {
     sf_response_options *own = options;
-    if (parse_window(text, &own->before_ns, &own->after_ns))
-        return SF_OK;
+    if (parse_window(text, &own->before_ns, &own->after_ns)) return SF_OK;
     return sf_fail(error, SF_USAGE, NULL,
                    "found '%s', expected A:B with A before B in ms around the marker, as -100:300", text);
 }
@@ -83,8 +80,7 @@ int sf_response_check(const sf_response_options *options, sf_error *error)
     bool given = options->before_ns != 0 || options->after_ns != 0;
     double from = given ? (double)options->before_ns : -(double)options->baseline * (double)length,
            to = given ? (double)options->after_ns : (double)(options->to_ns + length);
-    if ((to - from) / (double)options->bin_ns <= SF_MOST_RESPONSE_BINS)
-        return SF_OK;
+    if ((to - from) / (double)options->bin_ns <= SF_MOST_RESPONSE_BINS) return SF_OK;
     return sf_fail(error, SF_USAGE, "--bin", "makes %.6g bins of a histogram of %.6g ms, expected %d at most",
                    (to - from) / (double)options->bin_ns, (to - from) * 1e-6, SF_MOST_RESPONSE_BINS);
 }

@@ -31,8 +31,7 @@ int sf_response_rows_add(sf_response_rows *rows, uint32_t block, const uint64_t 
         sum += counts[j];
         differ = differ || counts[j] != same;
     }
-    if (!differ)
-        return SF_OK;
+    if (!differ) return SF_OK;
     if (sf_reserve(&rows->blocks, &rows->block_room, rows->count + 1, sizeof *rows->blocks) != 0 ||
         sf_reserve(&rows->deviations, &rows->deviation_room, (rows->count + 1) * windows,
                    sizeof *rows->deviations) != 0)
@@ -235,8 +234,7 @@ int sf_response_test(sf_response_tested *tested, uint64_t *longest_block, double
         double least = (rows->windows == 2 ? 2 : 1) / ways_of(rows->windows, p.blocks);
         take_larger(least_p, fmax(least, share(&p, p.exact ? 1 : 0)));
         *longest_block = length;
-        if (trials / (2 * length) < SF_LEAST_BLOCKS)
-            break;
+        if (trials / (2 * length) < SF_LEAST_BLOCKS) break;
         merge_blocks(rows);
     }
     close_permuting(&p);

@@ -90,8 +90,7 @@ static int add_recorded(sf_responses *r, sf_span offsets, int64_t base, const ex
         int64_t start = e->spans[i].start_ns - base, stop = e->spans[i].stop_ns - base;
         sf_span part = {start > offsets.start_ns ? start : offsets.start_ns,
                         stop < offsets.stop_ns ? stop : offsets.stop_ns};
-        if (part.start_ns < part.stop_ns)
-            status = add_part(r, part, error);
+        if (part.start_ns < part.stop_ns) status = add_part(r, part, error);
     }
     return status;
 }
@@ -146,8 +145,7 @@ static int add_trial(sf_responses *r, int64_t marker_ns, const exposure *e, sf_e
     if (sf_reserve(&r->trials, &r->trial_room, r->trial_count + 1, sizeof *r->trials) != 0)
         return sf_fail_memory(error);
     int status = expose(r, &trial, e, error);
-    if (status != SF_OK || trial.exposed_ns == 0)
-        return status;
+    if (status != SF_OK || trial.exposed_ns == 0) return status;
     expose_bins(r, &trial, e);
     r->exposed_ns += trial.exposed_ns;
     r->trials[r->trial_count++] = trial;
@@ -199,10 +197,8 @@ int sf_responses_open(sf_responses *r, const sf_recording *recording, const sf_r
                       sf_error *error)
 {
     int status = open_empty(r, options, error);
-    if (status == SF_OK)
-        status = find_trials(r, recording, error);
-    if (status == SF_OK)
-        look_at_intervals(r);
+    if (status == SF_OK) status = find_trials(r, recording, error);
+    if (status == SF_OK) look_at_intervals(r);
     return status;
 }
 
@@ -238,8 +234,7 @@ static void count_windows(const sf_responses *r, const sf_trial *trial, const sf
             size_t from = at;
             while (at < train->count && train->times_ns[at] < base + part->stop_ns)
                 at++;
-            if (counts[w] == 0 && at > from)
-                firsts_ns[w] = train->times_ns[from] - base;
+            if (counts[w] == 0 && at > from) firsts_ns[w] = train->times_ns[from] - base;
             counts[w] += at - from;
         }
     }
@@ -272,8 +267,7 @@ struct sf_response_room {
 
 static int push(heap *h, int64_t item, sf_error *error)
 {
-    if (sf_reserve(&h->items, &h->room, h->count + 1, sizeof *h->items) != 0)
-        return sf_fail_memory(error);
+    if (sf_reserve(&h->items, &h->room, h->count + 1, sizeof *h->items) != 0) return sf_fail_memory(error);
     size_t at = h->count++;
     for (; at > 0 && h->items[(at - 1) / 2] < item; at = (at - 1) / 2)
         h->items[at] = h->items[(at - 1) / 2];
@@ -288,8 +282,7 @@ static int64_t exchange(heap *h, int64_t item)
     size_t at = 0;
     for (size_t next = 1; next < h->count; next = 2 * at + 1) {
         next += next + 1 < h->count && h->items[next + 1] > h->items[next];
-        if (h->items[next] <= item)
-            break;
+        if (h->items[next] <= item) break;
         h->items[at] = h->items[next];
         at = next;
     }
@@ -303,12 +296,10 @@ static int add_offset(offsets *to, int64_t offset_ns, sf_error *error)
     to->mean += before / (double)(to->lower.count + to->upper.count + 1);
     to->squares += before * ((double)offset_ns - to->mean);
     if (to->lower.count > to->upper.count) {
-        if (to->lower.items[0] > offset_ns)
-            offset_ns = exchange(&to->lower, offset_ns);
+        if (to->lower.items[0] > offset_ns) offset_ns = exchange(&to->lower, offset_ns);
         return push(&to->upper, -offset_ns, error);
     }
-    if (to->upper.count > 0 && -to->upper.items[0] < offset_ns)
-        offset_ns = -exchange(&to->upper, -offset_ns);
+    if (to->upper.count > 0 && -to->upper.items[0] < offset_ns) offset_ns = -exchange(&to->upper, -offset_ns);
     return push(&to->lower, offset_ns, error);
 }
 
@@ -347,8 +338,7 @@ static int take_trial(const sf_responses *r, sf_trial *trial, const sf_event_tra
         uint64_t count = counts[w];
         *(w == 0 ? &item->spikes : &item->spikes_before) += count;
         *(w == 0 ? &trial->spikes : &trial->spikes_before) += count;
-        if (count == 0)
-            continue;
+        if (count == 0) continue;
         *(w == 0 ? &item->answers : &item->answers_before) += 1;
         if (w == 0 || r->rooms == NULL)
             status = add_offset(w == 0 ? &room->after : &room->before, firsts_ns[w], error);
@@ -373,8 +363,7 @@ static int take_train(sf_responses *r, size_t i, const sf_event_train *train, sf
     int status = sf_response_rows_begin(rows, error);
     for (size_t t = 0; status == SF_OK && t < r->trial_count; t++) {
         status = take_trial(r, &r->trials[t], train, item, room, counts, error);
-        if (status == SF_OK)
-            status = sf_response_rows_add(rows, (uint32_t)t, counts, error);
+        if (status == SF_OK) status = sf_response_rows_add(rows, (uint32_t)t, counts, error);
         count_bins(r, &r->trials[t], train, r->histogram + i * r->bin_count);
     }
     describe_item(r, item, room);
@@ -416,8 +405,7 @@ int sf_responses_take(sf_responses *r, const sf_event_train *trains, size_t coun
     int status = counts == NULL ? sf_fail_memory(error) : open_items(r, count, error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         status = take_train(r, i, &trains[i], &room, counts, &rows, error);
-    if (status == SF_OK)
-        status = test(r, &rows, threads, error);
+    if (status == SF_OK) status = test(r, &rows, threads, error);
     sf_response_rows_free(&rows);
     free_room(&room);
     sf_free(counts);
@@ -432,8 +420,7 @@ int sf_responses_take_units(sf_responses *r, const sf_recording *recording, unsi
     int status = trains == NULL ? sf_fail_memory(error) : sf_unit_times_take(&times, recording, error);
     for (size_t u = 0; status == SF_OK && u < count; u++)
         trains[u] = (sf_event_train){times.times_ns + times.first[u], times.first[u + 1] - times.first[u]};
-    if (status == SF_OK)
-        status = sf_responses_take(r, trains, count, threads, error);
+    if (status == SF_OK) status = sf_responses_take(r, trains, count, threads, error);
     sf_unit_times_free(&times);
     sf_free(trains);
     return status;
@@ -444,8 +431,7 @@ int sf_responses_take_units(sf_responses *r, const sf_recording *recording, unsi
 int sf_responses_begin(sf_responses *r, const sf_response_options *options, size_t count, sf_error *error)
 {
     int status = open_empty(r, options, error);
-    if (status == SF_OK)
-        status = open_items(r, count, error);
+    if (status == SF_OK) status = open_items(r, count, error);
     r->rooms = sf_alloc(count, sizeof *r->rooms);
     r->counts = sf_alloc((size_t)options->baseline + 1, sizeof *r->counts);
     return status == SF_OK && (r->rooms == NULL || r->counts == NULL) ? sf_fail_memory(error) : status;
@@ -457,8 +443,7 @@ int sf_responses_add(sf_responses *r, int64_t marker_ns, const sf_span *recorded
     const exposure e = {recorded, count};
     size_t before = r->trial_count;
     int status = add_trial(r, marker_ns, &e, error);
-    if (status != SF_OK || r->trial_count == before)
-        return status;
+    if (status != SF_OK || r->trial_count == before) return status;
     sf_trial *trial = &r->trials[before];
     for (size_t i = 0; status == SF_OK && i < r->item_count; i++) {
         status = take_trial(r, trial, &trains[i], &r->items[i], &r->rooms[i], r->counts, error);

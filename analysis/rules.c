@@ -52,8 +52,7 @@ static int make_column(value_column *into, const sf_rules_input *input, size_t a
 {
     into->values = sf_resize(NULL, input->window_count, sizeof *into->values);
     into->at = sf_resize(NULL, input->window_count, sizeof *into->at);
-    if (into->values == NULL || into->at == NULL)
-        return -1;
+    if (into->values == NULL || into->at == NULL) return -1;
     for (size_t w = 0; w < input->window_count; w++)
         into->values[w] = input->counts[w][attribute];
     sf_counts_sort(into->values, input->window_count);
@@ -86,13 +85,10 @@ static int open_table(table *of, const sf_rules_input *input, sf_error *error)
     *of = (table){.input = input,
                   .columns = sf_alloc(input->attribute_count, sizeof *of->columns),
                   .blocks = sf_alloc(input->folds, sizeof *of->blocks)};
-    if (of->columns == NULL || of->blocks == NULL)
-        return sf_fail_memory(error);
+    if (of->columns == NULL || of->blocks == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < input->attribute_count; k++) {
-        if (make_column(&of->columns[k], input, k) != 0)
-            return sf_fail_memory(error);
-        if (of->columns[k].value_count > of->most_values)
-            of->most_values = of->columns[k].value_count;
+        if (make_column(&of->columns[k], input, k) != 0) return sf_fail_memory(error);
+        if (of->columns[k].value_count > of->most_values) of->most_values = of->columns[k].value_count;
     }
     make_blocks(of);
     if (of->most_values > UINT16_MAX)
@@ -158,22 +154,19 @@ static uint64_t cut(interval *into, size_t *count, const uint32_t *counts, size_
     for (uint32_t v = 0; v < values; v++) {
         const uint32_t *row = &counts[v * (size_t)labels];
         uint16_t label = most_frequent(row, labels);
-        if (row[label] == 0)
-            continue; /* no window that is learnt from has this value */
+        if (row[label] == 0) continue; /* no window that is learnt from has this value */
         uint16_t so_far = most_frequent(open, labels);
         if (is_open && open[so_far] >= least && label != so_far) {
             close_interval(&at, &range, labels);
             is_open = false;
         }
-        if (!is_open)
-            range.first = v;
+        if (!is_open) range.first = v;
         range.last = v;
         is_open = true;
         for (uint16_t c = 0; c < labels; c++)
             open[c] += row[c];
     }
-    if (is_open)
-        close_interval(&at, &range, labels);
+    if (is_open) close_interval(&at, &range, labels);
     *count = at.count;
     return at.correct;
 }
@@ -252,8 +245,7 @@ static void try_attribute(scratch *own, const table *of, size_t attribute, const
         size_t count;
         uint64_t correct =
             cut(own->tried, &count, own->counts, column->value_count, classes, input->least, own->open);
-        if (correct <= own->best_correct[f])
-            continue;
+        if (correct <= own->best_correct[f]) continue;
         own->best_correct[f] = correct;
         own->best_attribute[f] = attribute;
         own->best_count[f] = count;
@@ -291,8 +283,7 @@ static double cross_validate(scratch *own, const table *of, const uint16_t *labe
         for (size_t w = of->blocks[f].begin; w < of->blocks[f].end; w++) {
             uint16_t predicted = predict(own, of, f, w);
             correct += predicted == labels[w];
-            if (confusion != NULL)
-                confusion[labels[w] * (size_t)input->label_count + predicted]++;
+            if (confusion != NULL) confusion[labels[w] * (size_t)input->label_count + predicted]++;
         }
         if (fold_accuracy != NULL)
             fold_accuracy[f] = (double)(correct - before) / (double)(of->blocks[f].end - of->blocks[f].begin);
@@ -347,8 +338,7 @@ static size_t count_segments(const sf_rules_input *input)
 static void sum_up_chance(sf_rules *rules, double *accuracies)
 {
     rules->chance_mean = rules->chance_most = rules->chance_p = NAN;
-    if (rules->shifts < SF_RULES_LEAST_SHIFTS)
-        return;
+    if (rules->shifts < SF_RULES_LEAST_SHIFTS) return;
     double sum = 0;
     size_t as_good = 0;
     for (size_t i = 0; i < rules->shifts; i++) {
@@ -366,8 +356,7 @@ static size_t keep_tried(double *accuracies, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (!isnan(accuracies[i]))
-            accuracies[kept++] = accuracies[i];
+        if (!isnan(accuracies[i])) accuracies[kept++] = accuracies[i];
     return kept;
 }
 
@@ -378,8 +367,7 @@ static int try_shifts(sf_rules *rules, const table *of, scratch *scratches, unsi
     rules->shifts = rules->segments > 0 ? input->shifts : 0;
     shifting all = {.of = of, .scratches = scratches, .count = rules->shifts, .segments = rules->segments};
     all.accuracies = sf_resize(NULL, all.count, sizeof *all.accuracies);
-    if (all.accuracies == NULL)
-        return sf_fail_memory(error);
+    if (all.accuracies == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < all.count; i++)
         all.accuracies[i] = NAN; /* until it is tried */
     int status = sf_parallel_for(threads, all.count, try_shift, &all);
@@ -405,10 +393,8 @@ typedef struct cut_columns {
 static void free_cut(cut_columns *cuts, size_t attributes)
 {
     for (size_t k = 0; k < attributes; k++) {
-        if (cuts->values != NULL)
-            sf_free(cuts->values[k]);
-        if (cuts->intervals != NULL)
-            sf_free(cuts->intervals[k]);
+        if (cuts->values != NULL) sf_free(cuts->values[k]);
+        if (cuts->intervals != NULL) sf_free(cuts->intervals[k]);
     }
     sf_free(cuts->values);
     sf_free(cuts->intervals);
@@ -426,8 +412,7 @@ static int cut_attribute(cut_columns *cuts, scratch *own, const table *of, size_
     cut(own->tried, &count, own->counts, column->value_count, input->label_count, input->least, own->open);
     cuts->values[k] = sf_resize(NULL, input->window_count, sizeof **cuts->values);
     cuts->intervals[k] = sf_resize(NULL, count, sizeof **cuts->intervals);
-    if (cuts->values[k] == NULL || cuts->intervals[k] == NULL)
-        return -1;
+    if (cuts->values[k] == NULL || cuts->intervals[k] == NULL) return -1;
     memcpy(cuts->intervals[k], own->tried, count * sizeof *own->tried);
     cuts->counts[k] = (uint32_t)count;
     for (size_t w = 0; w < input->window_count; w++) {
@@ -448,8 +433,7 @@ static int take_rule(sf_rule *rule, const table *of, const cut_columns *cuts, co
                       .thresholds = sf_resize(NULL, count, sizeof *rule->thresholds),
                       .labels = found->predicted,
                       .correct = found->correct};
-    if (rule->thresholds == NULL)
-        return sf_fail_memory(error);
+    if (rule->thresholds == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i + 1 < count; i++)
         rule->thresholds[i] = threshold(&of->columns[k], &cuts->intervals[k][i], &cuts->intervals[k][i + 1]);
     return SF_OK;
@@ -476,10 +460,8 @@ static int learn_all(sf_rule *rule, const table *of, scratch *own, sf_error *err
     sf_plan_model *model = NULL;
     sf_one_r_rule found = {.predicted = NULL};
     int status = failed ? sf_fail_memory(error) : sf_one_r_plan_make(&plan, error);
-    if (status == SF_OK)
-        status = sf_one_r_train(&model, &plan, &data, &how, NULL, error);
-    if (status == SF_OK)
-        status = sf_one_r_read(&found, model, &data, error);
+    if (status == SF_OK) status = sf_one_r_train(&model, &plan, &data, &how, NULL, error);
+    if (status == SF_OK) status = sf_one_r_read(&found, model, &data, error);
     if (status == SF_OK)
         status = take_rule(rule, of, &cuts, &found, error);
     else
@@ -517,8 +499,7 @@ static int learn(sf_rules *rules, const table *of, scratch *scratches, unsigned 
     if (rules->confusion == NULL || rules->fold_accuracy == NULL || rules->fold_attribute == NULL)
         return sf_fail_memory(error);
     int status = learn_all(&rules->rule, of, &scratches[0], error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     rules->accuracy =
         cross_validate(&scratches[0], of, input->labels, rules->confusion, rules->fold_accuracy);
     memcpy(rules->fold_attribute, scratches[0].best_attribute, input->folds * sizeof *rules->fold_attribute);
@@ -536,13 +517,10 @@ int sf_rules_learn(sf_rules *rules, const sf_rules_input *input, sf_error *error
     scratch *scratches = sf_alloc(threads, sizeof *scratches);
     table of;
     int status = open_table(&of, input, error);
-    if (status == SF_OK && scratches == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && scratches == NULL) status = sf_fail_memory(error);
     for (unsigned i = 0; i < threads && status == SF_OK; i++)
-        if (open_scratch(&scratches[i], &of) != 0)
-            status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = learn(rules, &of, scratches, threads, error);
+        if (open_scratch(&scratches[i], &of) != 0) status = sf_fail_memory(error);
+    if (status == SF_OK) status = learn(rules, &of, scratches, threads, error);
     for (unsigned i = 0; scratches != NULL && i < threads; i++)
         close_scratch(&scratches[i]);
     sf_free(scratches);

@@ -63,8 +63,7 @@ static int search_repeatedly(searching *s,
     s->done = 0;
     while (s->done < repeat && status == SF_OK) {
         status = run(prepared, s->sources[0], result, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         seconds[s->done++] = result->seconds;
         if (s->stop || !sf_progress_update(s->progress, "searching", s->done, repeat))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u searches", s->done, repeat);
@@ -99,8 +98,7 @@ static int search_on_cpu(searching *s, sf_error *error)
         .direction = s->options.direction, .threads = s->options.threads, .progress = &progress};
     sf_bfs_search *prepared;
     int status = sf_bfs_open(&prepared, &s->graph->csr, &how, error);
-    if (status == SF_OK)
-        status = search_repeatedly(s, run_on_cpu, prepared, error);
+    if (status == SF_OK) status = search_repeatedly(s, run_on_cpu, prepared, error);
     sf_bfs_close(prepared);
     return status;
 }
@@ -118,11 +116,9 @@ static int search_on_device(searching *s, sf_device *device, sf_error *error)
     sf_device_graph graph;
     sf_device_search prepared = {0};
     int status = sf_device_graph_open_told(&graph, device, &s->graph->csr, &progress, error);
-    if (status == SF_OK)
-        status = sf_device_search_open(&prepared, &graph, &how, error);
+    if (status == SF_OK) status = sf_device_search_open(&prepared, &graph, &how, error);
     prepared.progress = &progress;
-    if (status == SF_OK)
-        status = search_repeatedly(s, run_on_device, &prepared, error);
+    if (status == SF_OK) status = search_repeatedly(s, run_on_device, &prepared, error);
     sf_device_search_close(&prepared);
     sf_device_graph_close(&graph);
     return status;
@@ -136,8 +132,7 @@ static int search_on_devices(searching *s, sf_device *const *devices, uint32_t c
     sf_device_parts parts;
     int status = sf_device_parts_open(&parts, devices, count, &s->graph->csr, &how, error);
     parts.progress = &progress;
-    if (status == SF_OK)
-        status = search_repeatedly(s, run_on_devices, &parts, error);
+    if (status == SF_OK) status = search_repeatedly(s, run_on_devices, &parts, error);
     sf_device_parts_close(&parts);
     return status;
 }
@@ -156,8 +151,7 @@ static int follow_delays(searching *s, sf_error *error)
     if (status == SF_OK) {
         out->path_low_ns = sf_alloc(links->unit_count, sizeof *out->path_low_ns);
         out->path_high_ns = sf_alloc(links->unit_count, sizeof *out->path_high_ns);
-        if (out->path_low_ns == NULL || out->path_high_ns == NULL)
-            status = sf_fail_memory(error);
+        if (out->path_low_ns == NULL || out->path_high_ns == NULL) status = sf_fail_memory(error);
     }
     for (size_t i = 0; i < reach.count && status == SF_OK; i++) {
         out->path_low_ns[reach.units[i]] = reach.delays[i].low_ns;
@@ -194,8 +188,7 @@ static int make_room(searching *s, sf_error *error)
 {
     size_t row = (size_t)s->graph->csr.vertex_count * sizeof(uint32_t);
     s->out->levels = sf_resize(NULL, s->count, row);
-    if (s->options.parents)
-        s->out->parents = sf_resize(NULL, s->count, row);
+    if (s->options.parents) s->out->parents = sf_resize(NULL, s->count, row);
     bool complete = s->out->levels != NULL && (!s->options.parents || s->out->parents != NULL);
     return complete ? SF_OK : sf_fail_memory(error);
 }
@@ -237,10 +230,8 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
     sf_device *devices[SF_MOST_DEVICES];
     uint32_t left = 0;
     for (uint32_t i = 0; i < crew->count; i++)
-        if (!crew->members[i].out)
-            devices[left++] = crew->members[i].device;
-    if (s->count > 1)
-        return many_on_device(s, devices[0], error);
+        if (!crew->members[i].out) devices[left++] = crew->members[i].device;
+    if (s->count > 1) return many_on_device(s, devices[0], error);
     int status = left == 1 || !divides ? search_on_first(s, crew, devices[0], error) : SF_UNAVAILABLE;
     return left > 1 && status == SF_UNAVAILABLE ? search_on_devices(s, devices, left, error) : status;
 }
@@ -272,20 +263,17 @@ static int choose_for_enterprise(sf_choice *choice, const searching *s, sf_error
         return sf_fail(error, SF_USAGE, "features",
                        "goes with a GPU, as --device cuda: the CPU has none of them");
     int status = sf_choose(choice, sf_bfs_ways, &how, s, &reason);
-    if (status == SF_USAGE)
-        return sf_fail(error, SF_USAGE, "device", "%s", reason.text);
+    if (status == SF_USAGE) return sf_fail(error, SF_USAGE, "device", "%s", reason.text);
     return status == SF_OK ? SF_OK : sf_fail(error, status, "features", "needs a GPU: %s", reason.text);
 }
 
 static int choose(sf_choice *choice, const searching *s, sf_error *error)
 {
-    if (s->options.enterprise)
-        return choose_for_enterprise(choice, s, error);
+    if (s->options.enterprise) return choose_for_enterprise(choice, s, error);
     /* as many searches as there are sources fill one device */
     const sf_how how = {.device = s->options.device, .most = s->count > 1 ? 1 : SF_MOST_DEVICES};
     int status = sf_choose(choice, sf_bfs_ways, &how, s, error);
-    if (status != SF_OK && error != NULL)
-        snprintf(error->place, sizeof error->place, "device");
+    if (status != SF_OK && error != NULL) snprintf(error->place, sizeof error->place, "device");
     return status;
 }
 
@@ -309,21 +297,18 @@ static int count_levels(searching *s, sf_error *error)
     out->reached = sf_alloc(s->count, sizeof *out->reached);
     out->depth = sf_alloc(s->count, sizeof *out->depth);
     out->first_size = sf_alloc(s->count, sizeof *out->first_size);
-    if (out->reached == NULL || out->depth == NULL || out->first_size == NULL)
-        return sf_fail_memory(error);
+    if (out->reached == NULL || out->depth == NULL || out->first_size == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < s->count; i++) {
         out->first_size[i] = sizes;
         out->depth[i] = greatest_level(columns->levels + i * vertices, vertices);
         sizes += (size_t)out->depth[i] + 1;
     }
     out->level_sizes = sf_alloc(sizes, sizeof *out->level_sizes);
-    if (out->level_sizes == NULL)
-        return sf_fail_memory(error);
+    if (out->level_sizes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < s->count; i++) {
         const uint32_t *levels = columns->levels + i * vertices;
         for (uint32_t v = 0; v < vertices; v++) {
-            if (levels[v] == SF_UNREACHED)
-                continue;
+            if (levels[v] == SF_UNREACHED) continue;
             out->reached[i]++;
             out->level_sizes[out->first_size[i] + levels[v]]++;
         }
@@ -339,8 +324,7 @@ static int count_levels(searching *s, sf_error *error)
 static bool has_some(const searching *s)
 {
     const sf_searches *out = s->out;
-    if (s->count == 1)
-        return out->result.levels != NULL;
+    if (s->count == 1) return out->result.levels != NULL;
     bool any = false;
     for (size_t i = 0; i < s->count && out->levels != NULL; i++)
         any = any || out->levels[i * s->graph->csr.vertex_count + s->sources[i]] == 0;
@@ -357,15 +341,11 @@ static int search(searching *s, sf_error *error)
     bool one = s->count == 1;
     sf_choice choice;
     int status = one ? SF_OK : refuse_of_one(&s->options, error);
-    if (status == SF_OK && !one)
-        status = make_room(s, error);
-    if (status == SF_OK)
-        status = choose(&choice, s, error);
-    if (status == SF_OK)
-        status = sf_choice_run(&choice, s, &out->ran, error);
+    if (status == SF_OK && !one) status = make_room(s, error);
+    if (status == SF_OK) status = choose(&choice, s, error);
+    if (status == SF_OK) status = sf_choice_run(&choice, s, &out->ran, error);
     bool as_found = s->graph->of_units && s->graph->csr.directed != s->graph->links.is_tiling;
-    if (status == SF_OK && one && as_found)
-        status = follow_delays(s, error);
+    if (status == SF_OK && one && as_found) status = follow_delays(s, error);
     if (one) {
         out->ran.seconds = out->result.seconds;
         columns->edges = out->result.edges;
@@ -376,10 +356,8 @@ static int search(searching *s, sf_error *error)
     columns->path_low_ns = out->path_low_ns;
     columns->path_high_ns = out->path_high_ns;
     bool stopped = status == SF_CANCELLED && s->options.stopped != NULL && has_some(s);
-    if (s->options.stopped != NULL)
-        *s->options.stopped = stopped;
-    if (status != SF_OK && !stopped)
-        return status;
+    if (s->options.stopped != NULL) *s->options.stopped = stopped;
+    if (status != SF_OK && !stopped) return status;
     int counted = count_levels(s, error);
     return counted == SF_OK ? status : counted;
 }
@@ -396,8 +374,7 @@ int sf_graph_search(sf_searches **searches, const sf_graph *graph, const uint32_
         if (sources[i] >= graph->csr.vertex_count)
             status = sf_fail(error, SF_USAGE, NULL, "there is no vertex %u: the graph has %u, counted from 0",
                              sources[i], graph->csr.vertex_count);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     s.options.repeat = s.options.repeat > 0 ? s.options.repeat : 1;
     s.out = sf_alloc(1, sizeof *s.out);
     status = s.out != NULL ? search(&s, error) : sf_fail_memory(error);
@@ -415,8 +392,7 @@ void sf_searches_get_columns(const sf_searches *searches, sf_searches_columns *c
 
 void sf_searches_free(sf_searches *searches)
 {
-    if (searches == NULL)
-        return;
+    if (searches == NULL) return;
     sf_bfs_result_free(&searches->result);
     void *const arrays[] = {searches->levels,      searches->parents,     searches->reached,
                             searches->depth,       searches->first_size,  searches->level_sizes,

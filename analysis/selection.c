@@ -51,8 +51,7 @@ static int intersect(span_list *both, const sf_span *a, size_t a_count, const sf
     for (size_t i = 0, j = 0; status == SF_OK && i < a_count && j < b_count;) {
         sf_span common = {a[i].start_ns > b[j].start_ns ? a[i].start_ns : b[j].start_ns,
                           a[i].stop_ns < b[j].stop_ns ? a[i].stop_ns : b[j].stop_ns};
-        if (common.start_ns < common.stop_ns)
-            status = add_span(both, common, error);
+        if (common.start_ns < common.stop_ns) status = add_span(both, common, error);
         if (a[i].stop_ns < b[j].stop_ns)
             i++;
         else
@@ -82,8 +81,7 @@ static size_t keep_spikes_in(sf_spike *spikes, size_t count, const sf_span *span
 {
     size_t kept = 0, at = 0;
     for (size_t i = 0; i < count; i++)
-        if (is_inside(spans, span_count, &at, spikes[i].time_ns))
-            spikes[kept++] = spikes[i];
+        if (is_inside(spans, span_count, &at, spikes[i].time_ns)) spikes[kept++] = spikes[i];
     return kept;
 }
 
@@ -126,12 +124,10 @@ static int remove_duplicates(sf_recording *recording, const sf_selection *select
 {
     sf_dedup dedup;
     int status = sf_dedup_open(&dedup, &recording->units, selection->dedup_ns, selection->dedup_um, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t kept = 0;
     for (size_t i = 0; i < recording->spike_count; i++)
-        if (sf_dedup_keeps(&dedup, &recording->spikes[i]))
-            recording->spikes[kept++] = recording->spikes[i];
+        if (sf_dedup_keeps(&dedup, &recording->spikes[i])) recording->spikes[kept++] = recording->spikes[i];
     sf_recording_drop(recording, "duplicate", recording->spike_count - kept);
     recording->spike_count = kept;
     sf_dedup_close(&dedup);
@@ -149,8 +145,7 @@ typedef struct choice {
 static int choose_quoted(const sf_units *units, const char *name, choice *of, sf_error *error)
 {
     uint32_t unit = sf_units_find(units, name);
-    if (unit == SF_NO_UNIT)
-        return sf_fail(error, SF_USAGE, "units", "no unit is named \"%s\"", name);
+    if (unit == SF_NO_UNIT) return sf_fail(error, SF_USAGE, "units", "no unit is named \"%s\"", name);
     of->chosen[unit] = of->named[unit] = true;
     return SF_OK;
 }
@@ -161,19 +156,16 @@ static int choose(const sf_units *units, char **rest, choice *of, sf_error *erro
     *rest += strspn(*rest, " \t");
     bool quoted = **rest == '"';
     const char *field = sf_text_field(rest, ',');
-    if (quoted)
-        return choose_quoted(units, field, of, error);
+    if (quoted) return choose_quoted(units, field, of, error);
     uint32_t first, last;
     sf_error reason;
     const char *dash = field[0] == '#' ? strstr(field, "-#") : NULL;
     char from[16];
-    if (dash != NULL)
-        snprintf(from, sizeof from, "%.*s", (int)(dash - field), field);
+    if (dash != NULL) snprintf(from, sizeof from, "%.*s", (int)(dash - field), field);
     if (sf_units_resolve(units, dash != NULL ? from : field, &first, &reason) != SF_OK ||
         sf_units_resolve(units, dash != NULL ? dash + 1 : field, &last, &reason) != SF_OK)
         return sf_fail(error, SF_USAGE, "units", "%s", reason.text);
-    if (last < first)
-        return sf_fail(error, SF_USAGE, "units", "the range %s ends before it starts", field);
+    if (last < first) return sf_fail(error, SF_USAGE, "units", "the range %s ends before it starts", field);
     for (uint32_t unit = first; unit <= last; unit++)
         of->chosen[unit] = true;
     of->named[first] = of->named[first] || dash == NULL;
@@ -191,15 +183,12 @@ static int tell_units(sf_selected *told, const sf_units *units, const bool *chos
     told->unit_count = 0; /* names so far */
     told->units = indices;
     told->names = names;
-    if (indices == NULL || names == NULL)
-        return sf_fail_memory(error);
+    if (indices == NULL || names == NULL) return sf_fail_memory(error);
     for (size_t u = 0; u < units->count; u++) {
-        if (!chosen[u])
-            continue;
+        if (!chosen[u]) continue;
         indices[told->unit_count] = (uint32_t)u;
         names[told->unit_count] = sf_copy_string(units->items[u].name);
-        if (names[told->unit_count++] == NULL)
-            return sf_fail_memory(error);
+        if (names[told->unit_count++] == NULL) return sf_fail_memory(error);
     }
     return SF_OK;
 }
@@ -211,8 +200,7 @@ static int part_units(sf_recording *recording, const bool *chosen, size_t *stay,
     for (size_t i = 0; i < recording->spike_count; i++)
         left += !chosen[recording->spikes[i].unit];
     sf_spike *others = sf_resize(NULL, left, sizeof *others);
-    if (others == NULL)
-        return sf_fail_memory(error);
+    if (others == NULL) return sf_fail_memory(error);
     if (left == 0) /* memory that nobody writes into stays shared with who filled it */
         kept = recording->spike_count;
     for (size_t i = kept; i < recording->spike_count; i++)
@@ -291,8 +279,7 @@ static void drop_noise(sf_recording *recording, const choice *of, const bool *wa
     bool any = false;
     for (size_t u = 0; u < recording->units.count; u++)
         any = any || (units[u].kind == SF_UNIT_NOISE && !wanted[u]);
-    if (!any)
-        return;
+    if (!any) return;
     for (size_t i = 0; i < recording->spike_count; i++) {
         uint32_t unit = recording->spikes[i].unit;
         if (units[unit].kind != SF_UNIT_NOISE || wanted[unit])
@@ -303,8 +290,7 @@ static void drop_noise(sf_recording *recording, const choice *of, const bool *wa
             others++;
     }
     recording->spike_count = kept;
-    if (labelled > 0)
-        sf_recording_drop(recording, SF_DROP_NOISE, labelled);
+    if (labelled > 0) sf_recording_drop(recording, SF_DROP_NOISE, labelled);
     if (others > 0 && listed)
         sf_recording_drop(recording, "unit not selected", others)->kind = SF_DROP_CHOSEN;
 }
@@ -317,10 +303,8 @@ static int choose_kinds(choice *of, bool *wanted, sf_recording *recording, const
     bool by_default = selection->kind == NULL || strcmp(selection->kind, SF_KINDS_ANALYSED) == 0;
     unsigned kinds = ALL_KINDS;
     int status = selection->kind != NULL ? read_kinds(&kinds, selection->kind, error) : SF_OK;
-    if (status == SF_OK && selection->units != NULL)
-        status = read_list(of, units, selection->units, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && selection->units != NULL) status = read_list(of, units, selection->units, error);
+    if (status != SF_OK) return status;
     size_t left = 0;
     for (size_t u = 0; u < units->count; u++) {
         sf_unit_kind kind = units->items[u].kind;
@@ -334,10 +318,8 @@ static int choose_kinds(choice *of, bool *wanted, sf_recording *recording, const
     drop_noise(recording, of, wanted, selection->units != NULL);
     for (size_t u = 0; u < units->count; u++)
         of->chosen[u] = of->chosen[u] && wanted[u];
-    if (selection->units == NULL && left < units->count)
-        told->unit_count = left;
-    if (by_default)
-        return SF_OK;
+    if (selection->units == NULL && left < units->count) told->unit_count = left;
+    if (by_default) return SF_OK;
     told->kinds = sf_copy_string(selection->kind);
     return told->kinds != NULL ? SF_OK : sf_fail_memory(error);
 }
@@ -357,8 +339,7 @@ static int keep_units(sf_recording *recording, const choice *of, const sf_select
 {
     size_t kept = 0;
     int status = part_units(recording, of->chosen, &kept, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (kept < recording->spike_count)
         sf_recording_drop(recording,
                           selection->units != NULL ? "unit not selected" : "of other kinds of units",
@@ -375,8 +356,7 @@ static int declare(sf_recording *recording, const sf_selection *selection, sf_er
 {
     sf_span said = selection->recorded;
     size_t count = recording->spike_count;
-    if (said.start_ns == 0 && said.stop_ns == 0)
-        return SF_OK;
+    if (said.start_ns == 0 && said.stop_ns == 0) return SF_OK;
     if (said.start_ns >= said.stop_ns)
         return sf_fail(error, SF_USAGE, "recorded", "ends at %s s, before it starts",
                        sf_seconds_of(said.stop_ns).text);
@@ -417,8 +397,7 @@ static int blank_markers(sf_recording *recording, const sf_selection *selection,
     const sf_blank blank = {selection->blank, selection->blank_from_ns, selection->blank_to_ns};
     for (size_t i = 0; status == SF_OK && i < recording->marker_count; i++) {
         sf_span span;
-        if (!sf_blank_span(&blank, &recording->markers[i], &span))
-            continue;
+        if (!sf_blank_span(&blank, &recording->markers[i], &span)) continue;
         found++;
         status = add_span(&open, (sf_span){open_from, span.start_ns}, error); /* nothing where two overlap */
         open_from = span.stop_ns;
@@ -426,12 +405,9 @@ static int blank_markers(sf_recording *recording, const sf_selection *selection,
     if (status == SF_OK && found == 0)
         status = sf_fail(error, SF_USAGE, "blank", "this recording has no marker '%s' among its %zu",
                          selection->blank, recording->marker_count);
-    if (status == SF_OK)
-        status = add_span(&open, (sf_span){open_from, INT64_MAX}, error);
-    if (status == SF_OK)
-        status = restrict_to(recording, open.items, open.count, "blanked", error);
-    if (status == SF_OK)
-        status = tell_blanking(told, selection, error);
+    if (status == SF_OK) status = add_span(&open, (sf_span){open_from, INT64_MAX}, error);
+    if (status == SF_OK) status = restrict_to(recording, open.items, open.count, "blanked", error);
+    if (status == SF_OK) status = tell_blanking(told, selection, error);
     sf_free(open.items);
     return status;
 }
@@ -494,8 +470,7 @@ static int keep_epochs(sf_recording *recording, const sf_selection *selection, s
                        sf_selected *told, sf_error *error)
 {
     int status = sf_epochs_check(selection->epochs, selection->epoch_count, "epochs", SF_USAGE, error);
-    if (status == SF_OK)
-        status = tell_epochs(told, selection, error);
+    if (status == SF_OK) status = tell_epochs(told, selection, error);
     span_list spans = {0};
     for (size_t i = 0; status == SF_OK && i < selection->epoch_count; i++)
         status = add_span(&spans, selection->epochs[i].span, error);
@@ -526,8 +501,7 @@ static int keep_epochs(sf_recording *recording, const sf_selection *selection, s
 /* The time meant in a recording whose first spike is at first_ns; `otherwise` where none was given. */
 static int64_t resolve(sf_time_point point, int64_t first_ns, int64_t otherwise)
 {
-    if (!point.given)
-        return otherwise;
+    if (!point.given) return otherwise;
     return point.from_first ? sf_time_plus(first_ns, point.ns) : point.ns;
 }
 
@@ -543,10 +517,8 @@ static int keep_times(sf_recording *recording, const sf_selection *selection, sf
         return refuse_outside("from", span.start_ns, recorded, error);
     if (recorded.start_ns < recorded.stop_ns && span.stop_ns <= recorded.start_ns)
         return refuse_outside("to", span.stop_ns, recorded, error);
-    if (selection->from.given)
-        told->from_ns = span.start_ns;
-    if (selection->to.given)
-        told->to_ns = span.stop_ns;
+    if (selection->from.given) told->from_ns = span.start_ns;
+    if (selection->to.given) told->to_ns = span.stop_ns;
     told->from_given |= selection->from.given;
     told->to_given |= selection->to.given;
     keep_markers_in(recording, &span, 1);
@@ -561,10 +533,8 @@ static int cut_chosen(sf_recording *recording, const sf_selection *selection, ch
     const sf_span recorded = recording->recorded; /* before anything is left out */
     bool limits_units = selection->units != NULL || selection->kind != NULL;
     int status = limits_units ? choose_units(of, recording, selection, told, error) : SF_OK;
-    if (status == SF_OK && selection->dedup_ns > 0)
-        status = remove_duplicates(recording, selection, error);
-    if (status == SF_OK && limits_units)
-        status = keep_units(recording, of, selection, told, error);
+    if (status == SF_OK && selection->dedup_ns > 0) status = remove_duplicates(recording, selection, error);
+    if (status == SF_OK && limits_units) status = keep_units(recording, of, selection, told, error);
     if (status == SF_OK && selection->blank != NULL)
         status = blank_markers(recording, selection, told, error);
     if (status == SF_OK && selection->epochs != NULL)
@@ -577,8 +547,7 @@ static int cut_chosen(sf_recording *recording, const sf_selection *selection, ch
 static int cut(sf_recording *recording, const sf_selection *selection, sf_selected *told, sf_error *error)
 {
     int status = declare(recording, selection, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     choice of = {.chosen = sf_alloc(recording->units.count, sizeof(bool)),
                  .named = sf_alloc(recording->units.count, sizeof(bool))};
     status = of.chosen != NULL && of.named != NULL ? SF_OK : sf_fail_memory(error);
@@ -587,8 +556,7 @@ static int cut(sf_recording *recording, const sf_selection *selection, sf_select
         told->recorded = recording->recorded;
         told->declared = recording->declared || recording->observed_count > 0;
     }
-    if (status == SF_OK)
-        status = cut_chosen(recording, selection, &of, told, error);
+    if (status == SF_OK) status = cut_chosen(recording, selection, &of, told, error);
     sf_free(of.chosen);
     sf_free(of.named);
     return status;
@@ -620,10 +588,8 @@ static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_
         told->spikes_in_file += told->dropped[i].kind != SF_DROP_LOST ? told->dropped[i].count : 0;
     told->duration_ns = sf_recording_duration_ns(recording);
     told->data = sf_recording_hash(recording);
-    if (told->recording == NULL && recording->path != NULL)
-        told->recording = sf_copy_string(recording->path);
-    if (told->format == NULL && recording->format != NULL)
-        told->format = sf_copy_string(recording->format);
+    if (told->recording == NULL && recording->path != NULL) told->recording = sf_copy_string(recording->path);
+    if (told->format == NULL && recording->format != NULL) told->format = sf_copy_string(recording->format);
     bool whole = (told->recording != NULL) == (recording->path != NULL) &&
                  (told->format != NULL) == (recording->format != NULL);
     return whole ? SF_OK : sf_fail_memory(error);
@@ -631,8 +597,7 @@ static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_
 
 static int tell_stream(sf_selected *told, const sf_selection *selection, sf_error *error)
 {
-    if (selection->stream == NULL)
-        return SF_OK;
+    if (selection->stream == NULL) return SF_OK;
     told->stream = sf_copy_string(selection->stream);
     return told->stream != NULL ? SF_OK : sf_fail_memory(error);
 }
@@ -665,16 +630,12 @@ int sf_selection_apply(sf_recording *recording, const sf_selection *selection, s
 {
     if (recording->selected == NULL) {
         recording->selected = sf_alloc(1, sizeof *recording->selected);
-        if (recording->selected == NULL)
-            return sf_fail_memory(error);
+        if (recording->selected == NULL) return sf_fail_memory(error);
         recording->selected->unit_count = recording->selected->units_in_file = recording->units.count;
     }
     int status = check_again(recording->selected, selection, error);
-    if (status == SF_OK)
-        status = cut(recording, selection, recording->selected, error);
-    if (status == SF_OK)
-        status = tell_rest(recording->selected, recording, selection, error);
-    if (status == SF_OK)
-        status = tell_stream(recording->selected, selection, error);
+    if (status == SF_OK) status = cut(recording, selection, recording->selected, error);
+    if (status == SF_OK) status = tell_rest(recording->selected, recording, selection, error);
+    if (status == SF_OK) status = tell_stream(recording->selected, selection, error);
     return status;
 }

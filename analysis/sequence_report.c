@@ -196,8 +196,7 @@ static int place_chain(sf_sequence_report *s, const sf_occurrences_columns *told
 static int mark_fixed(sf_sequence_report *s, sf_error *error)
 {
     sf_sequence_place **places = sf_alloc(s->chain_count, sizeof *places);
-    if (places == NULL)
-        return sf_fail_memory(error);
+    if (places == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < s->chain_count; i++)
         places[i] = &s->chains[i].place;
     int status = sf_sequences_correct(places, s->chain_count, error);
@@ -216,14 +215,12 @@ static int find_chains(sf_sequence_report *s, const sf_episode *episodes, size_t
     int status = s->chains == NULL
                      ? sf_fail_memory(error)
                      : sf_occurrences_list(&listed, s->recording, episodes, NULL, count, progress, error);
-    if (status == SF_OK)
-        sf_occurrences_get_columns(listed, &told);
+    if (status == SF_OK) sf_occurrences_get_columns(listed, &told);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         s->chain_count++;
         status = place_chain(s, &told, i, error);
     }
-    if (status == SF_OK)
-        status = mark_fixed(s, error);
+    if (status == SF_OK) status = mark_fixed(s, error);
     sf_occurrences_free(listed);
     return status;
 }
@@ -358,10 +355,8 @@ int sf_sequence_report_find(sf_sequence_report *report, const sf_recording *reco
     int status = sf_bursts_find(&report->network, recording, &activity->network, error);
     if (status == SF_OK)
         status = sf_sequences_find(&report->found, recording, &report->network, options, error);
-    if (status == SF_OK && count > 0)
-        status = find_chains(report, episodes, count, progress, error);
-    if (status == SF_OK)
-        status = list_rows(report, error);
+    if (status == SF_OK && count > 0) status = find_chains(report, episodes, count, progress, error);
+    if (status == SF_OK) status = list_rows(report, error);
     return status;
 }
 

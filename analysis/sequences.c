@@ -99,11 +99,9 @@ static void choose_window(finder *f)
     sf_sequences *s = f->s;
     for (size_t b = 0; b < s->burst_count; b++)
         f->values[b] = (double)(s->bursts[b].span.stop_ns - s->bursts[b].span.start_ns);
-    if (f->chosen.window_ns == 0)
-        f->chosen.window_ns = NARROWEST_NS;
+    if (f->chosen.window_ns == 0) f->chosen.window_ns = NARROWEST_NS;
     double width_ns = sf_reals_median(f->values, s->burst_count) / WINDOWS_IN_BURST;
-    if (f->options->window_ns == 0 && width_ns > NARROWEST_NS)
-        f->chosen.window_ns = (int64_t)width_ns;
+    if (f->options->window_ns == 0 && width_ns > NARROWEST_NS) f->chosen.window_ns = (int64_t)width_ns;
     s->window_ns = f->chosen.window_ns;
 }
 
@@ -115,8 +113,7 @@ static int sort_by_unit(finder *f, sf_error *error)
     f->first = sf_alloc(units + 2, sizeof *f->first);
     f->burst_of = sf_alloc(all, sizeof *f->burst_of);
     f->rank_of = sf_alloc(all, sizeof *f->rank_of);
-    if (f->first == NULL || f->burst_of == NULL || f->rank_of == NULL)
-        return sf_fail_memory(error);
+    if (f->first == NULL || f->burst_of == NULL || f->rank_of == NULL) return sf_fail_memory(error);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t b = 0; b < f->s->burst_count; b++) {
             const sf_sequence_burst *burst = &f->s->bursts[b];
@@ -151,8 +148,7 @@ static void look_at_unit(finder *f, uint32_t unit)
         size_t b = train.bursts[from];
         for (to = from + 1; to < train.count && train.bursts[to] == b;)
             to++;
-        if (to - from < f->options->least_spikes)
-            continue;
+        if (to - from < f->options->least_spikes) continue;
         int64_t first_ns = f->recording->spikes[s->bursts[b].first_spike + train.ranks[from]].time_ns;
         s->first_ns[unit * s->burst_count + b] = first_ns;
         f->values[u->bursts++] = (double)(first_ns - s->bursts[b].span.start_ns) * 1e-6;
@@ -221,16 +217,14 @@ static int64_t peak_of(const uint32_t *ranks, size_t count, double deviation)
             from++;
         for (size_t k = from; k < count; k++) {
             double off = ((double)ranks[k] - (double)ranks[i]) / deviation;
-            if (off > PEAK_REACH)
-                break;
+            if (off > PEAK_REACH) break;
             sum += exp(-off * off / 2);
         }
         if (sum > best + 1e-9) {
             best = sum;
             first = ranks[i];
         }
-        if (sum > best - 1e-9)
-            last = ranks[i];
+        if (sum > best - 1e-9) last = ranks[i];
     }
     return (int64_t)first + (int64_t)last;
 }
@@ -258,21 +252,17 @@ static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next
         size_t from = next[i];
         while (next[i] < train.count && train.bursts[next[i]] == burst)
             next[i]++;
-        if (next[i] == from || next[i] - from < f->options->least_spikes)
-            continue;
+        if (next[i] == from || next[i] - from < f->options->least_spikes) continue;
         int64_t at_ns = by == SF_ORDER_RATE_PEAK ? peak_of(train.ranks + from, next[i] - from, deviation)
                                                  : spikes[first + train.ranks[from]].time_ns;
         ones[count] = (ranked){at_ns, i};
         others[count++] = (ranked){spikes[first + train.ranks[next[i] - 1]].time_ns, i};
     }
-    if (count < 2)
-        return;
+    if (count < 2) return;
     add_ranks(row, ones, count);
-    if (by == SF_ORDER_FIRST_LAST)
-        add_ranks(row, others, count);
+    if (by == SF_ORDER_FIRST_LAST) add_ranks(row, others, count);
     make_positions(row, ones, count, by == SF_ORDER_FIRST_LAST ? 2 : 1);
-    if (o->back == NULL)
-        return;
+    if (o->back == NULL) return;
     double *back = o->back + burst * o->units; /* its last spike comes first */
     add_ranks(back, others, count);
     make_positions(back, others, count, 1);
@@ -297,8 +287,7 @@ static void normalise(ordering *o)
     o->ordered = 0;
     for (size_t b = 0; b < o->bursts; b++) {
         o->has[b] = bring_to_1(o->of + b * o->units, o->units);
-        if (o->back != NULL)
-            o->has[b] = bring_to_1(o->back + b * o->units, o->units) && o->has[b];
+        if (o->back != NULL) o->has[b] = bring_to_1(o->back + b * o->units, o->units) && o->has[b];
         o->ordered += o->has[b];
     }
 }
@@ -378,8 +367,7 @@ static double mean_similarity(const ordering *o, sf_random *random, uint64_t sig
     for (size_t i = 0; i < o->units; i++)
         o->sum[i] = 0;
     for (size_t b = 0, ordered = 0; b < o->bursts; b++) {
-        if (!o->has[b])
-            continue;
+        if (!o->has[b]) continue;
         bool backwards = random != NULL ? sf_random_below(random, 2) != 0 : (signs >> ordered & 1) != 0;
         const double *row = (backwards && o->back != NULL ? o->back : o->of) + b * o->units;
         double sign = backwards && o->back == NULL ? -1 : 1;
@@ -398,8 +386,7 @@ static void compare_with_mean(finder *f, const ordering *o)
     for (size_t b = 0; b < o->bursts && o->ordered > 1; b++) {
         double with_others = sf_reals_product(o->of + b * o->units, o->sum, o->units) - 1;
         double others = sf_reals_product(o->sum, o->sum, o->units) - 2 * with_others - 1;
-        if (o->has[b] && others > 1e-12)
-            f->s->bursts[b].mean_similarity = with_others / sqrt(others);
+        if (o->has[b] && others > 1e-12) f->s->bursts[b].mean_similarity = with_others / sqrt(others);
     }
 }
 
@@ -410,8 +397,7 @@ static double test_order(const ordering *o, double similarity, const sf_sequence
 {
     double least = similarity - 1e-9;
     uint64_t as_similar = 0, drawings = options->surrogates;
-    if (o->ordered < 2)
-        return NAN;
+    if (o->ordered < 2) return NAN;
     if (o->ordered <= SF_SEQUENCE_COUNTED) {
         /* where a burst played backwards is the opposite, the opposite of all signs is as similar */
         drawings = (uint64_t)1 << (o->back != NULL ? o->ordered : o->ordered - 1);
@@ -457,19 +443,16 @@ static void leave_out(double *row, const finder *f, const ordering *o, size_t bu
         count += i != without && first_ns[o->list[i] * o->bursts] != INT64_MIN;
     }
     for (size_t i = 0; i < o->units; i++)
-        if (i != without && first_ns[o->list[i] * o->bursts] != INT64_MIN)
-            row[i] -= sum / count;
+        if (i != without && first_ns[o->list[i] * o->bursts] != INT64_MIN) row[i] -= sum / count;
 }
 
 static void order_without(ordering *others, const finder *f, const ordering *o, size_t without)
 {
     memcpy(others->of, o->of, o->bursts * o->units * sizeof *o->of);
-    if (o->back != NULL)
-        memcpy(others->back, o->back, o->bursts * o->units * sizeof *o->back);
+    if (o->back != NULL) memcpy(others->back, o->back, o->bursts * o->units * sizeof *o->back);
     for (size_t b = 0; b < o->bursts; b++) {
         leave_out(others->of + b * o->units, f, o, b, without);
-        if (o->back != NULL)
-            leave_out(others->back + b * o->units, f, o, b, without);
+        if (o->back != NULL) leave_out(others->back + b * o->units, f, o, b, without);
     }
     normalise(others);
 }
@@ -520,8 +503,7 @@ static void take_firsts(finder *f)
         int64_t *zero_ns = f->zero_ns + i * s->burst_count, *late_ns = f->late.late_ns + i * s->burst_count;
         size_t count = 0;
         for (size_t b = 0; b < s->burst_count; b++)
-            if (first_ns[b] != INT64_MIN)
-                f->values[count++] = (double)(first_ns[b] - zero_ns[b]) * 1e-6;
+            if (first_ns[b] != INT64_MIN) f->values[count++] = (double)(first_ns[b] - zero_ns[b]) * 1e-6;
         double usual_ms = sf_reals_median(f->values, count);
         for (size_t k = 0; k < count; k++)
             f->values[k] = fabs(f->values[k] - usual_ms);
@@ -557,8 +539,7 @@ static int take_places(finder *f, sf_error *error)
         const sf_burst_train train = train_of(f, f->backbone[i]);
         status =
             sf_burst_place_find(&best, &scan, &frame, &train, f->zero_ns + i * s->burst_count, NULL, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         double kept = (double)best.kept / (double)s->burst_count;
         f->late.weight[i] = pow(kept, 4) / ((double)train.count / (double)s->burst_count);
         take_nearest(f, i, best.middle_ns);
@@ -580,8 +561,7 @@ static int align(finder *f, sf_error *error)
             take_firsts(f);
         else
             status = take_places(f, error);
-        if (status == SF_OK)
-            status = sf_burst_zero(f->zero_ns, NULL, &f->late, error);
+        if (status == SF_OK) status = sf_burst_zero(f->zero_ns, NULL, &f->late, error);
     }
     return status;
 }
@@ -604,11 +584,9 @@ int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *err
 {
     size_t tested = 0, at = 0;
     double *p = sf_alloc(count, sizeof *p);
-    if (p == NULL)
-        return sf_fail_memory(error);
+    if (p == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        if (!isnan(places[i]->p))
-            p[tested++] = places[i]->p;
+        if (!isnan(places[i]->p)) p[tested++] = places[i]->p;
     int status = sf_false_discovery(p, tested, tested, error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         places[i]->q = isnan(places[i]->p) ? NAN : p[at++];
@@ -619,8 +597,7 @@ int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *err
 static int correct(finder *f, sf_error *error)
 {
     sf_sequence_place **places = sf_alloc(f->s->backbone, sizeof *places);
-    if (places == NULL)
-        return sf_fail_memory(error);
+    if (places == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < f->s->backbone; i++)
         places[i] = &f->s->units[f->backbone[i]].place;
     int status = sf_sequences_correct(places, f->s->backbone, error);
@@ -650,8 +627,7 @@ static int tell_from_begin(finder *f, sf_error *error)
         const sf_sequence_unit *unit = &s->units[f->backbone[i]];
         bool tells = s->placed == 0 || unit->placed;
         take_nearest(f, i, (int64_t)(unit->place.place_ms * 1e6));
-        if (s->placed > 0)
-            f->late.weight[i] = tells ? 1 : 0;
+        if (s->placed > 0) f->late.weight[i] = tells ? 1 : 0;
         first_ms = tells ? fmin(first_ms, unit->place.place_ms) : first_ms;
         for (size_t b = 0; b < s->burst_count && unit->placed; b++)
             s->bursts[b].kept += f->late.late_ns[i * s->burst_count + b] != INT64_MIN;
@@ -659,8 +635,7 @@ static int tell_from_begin(finder *f, sf_error *error)
     for (size_t i = 0; i < s->backbone; i++)
         s->units[f->backbone[i]].place.place_ms -= first_ms;
     for (size_t i = 0; i < cells; i++)
-        if (f->late.late_ns[i] != INT64_MIN)
-            f->late.late_ns[i] += (int64_t)(first_ms * 1e6);
+        if (f->late.late_ns[i] != INT64_MIN) f->late.late_ns[i] += (int64_t)(first_ms * 1e6);
     for (size_t b = 0; b < s->burst_count; b++)
         f->one_ns[b] = s->bursts[b].span.start_ns;
     int status = sf_burst_zero(f->zero_ns, f->one_ns, &f->late, error);
@@ -714,8 +689,7 @@ static size_t take_dealt(dealt *spikes, size_t count, const finder *f, size_t b,
         const size_t end = f->first[placed[i] + 1];
         for (; next[i] < end && f->burst_of[next[i]] == b; next[i]++) {
             int64_t at_ns = f->recording->spikes[burst->first_spike + f->rank_of[next[i]]].time_ns;
-            if (at_ns >= first_ns && at_ns < last_ns)
-                spikes[count++] = (dealt){next[i], placed[i]};
+            if (at_ns >= first_ns && at_ns < last_ns) spikes[count++] = (dealt){next[i], placed[i]};
         }
     }
     return count;
@@ -801,18 +775,15 @@ static int choose_members(finder *f, sf_error *error)
     sf_sequences *s = f->s;
     uint32_t *placed = sf_alloc(s->placed, sizeof *placed);
     size_t count = 0;
-    if (placed == NULL)
-        return sf_fail_memory(error);
+    if (placed == NULL) return sf_fail_memory(error);
     for (uint32_t u = 0; u < s->unit_count; u++)
-        if (s->units[u].placed)
-            placed[count++] = u;
+        if (s->units[u].placed) placed[count++] = u;
     int status = judge_placed(f, placed, count, error);
     bool similar = s->placed >= SF_SEQUENCE_LEAST && s->p <= f->options->alpha &&
                    s->placed_p <= f->options->alpha / SF_SEQUENCE_CHOSEN &&
                    s->without_one >= s->placed_similarity / SF_SEQUENCE_LEFT &&
                    s->placed_similarity >= f->options->least_similarity;
-    if (status == SF_OK && similar)
-        status = judge_dealt(f, placed, error);
+    if (status == SF_OK && similar) status = judge_dealt(f, placed, error);
     s->sequence = similar && s->dealt_p <= f->options->alpha;
     s->members = status == SF_OK && s->sequence ? s->placed : 0;
     for (size_t i = 0; i < s->members; i++)
@@ -827,16 +798,13 @@ static int judge_places(finder *f, sf_error *error)
     int status = align(f, error);
     if (status == SF_OK && sf_parallel_for(sf_thread_cores(), s->backbone, test_place, f) != SF_OK)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = correct(f, error);
+    if (status == SF_OK) status = correct(f, error);
     if (status == SF_OK) {
         choose_placed(f);
         status = tell_from_begin(f, error);
     }
-    if (status == SF_OK)
-        status = choose_members(f, error);
-    if (status == SF_OK)
-        number_members(s);
+    if (status == SF_OK) status = choose_members(f, error);
+    if (status == SF_OK) number_members(s);
     return status;
 }
 
@@ -864,8 +832,7 @@ static int find_backbone(finder *f, sf_error *error)
     sf_sequences *s = f->s;
     for (uint32_t u = 0; u < s->unit_count; u++) {
         look_at_unit(f, u);
-        if (s->units[u].backbone)
-            f->backbone[s->backbone++] = u;
+        if (s->units[u].backbone) f->backbone[s->backbone++] = u;
     }
     size_t cells = s->backbone * s->burst_count;
     s->told_ns = sf_alloc(cells, sizeof *s->told_ns);
@@ -893,12 +860,9 @@ int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, co
         f.options = &f.chosen;
         status = sort_by_unit(&f, error);
     }
-    if (status == SF_OK)
-        status = find_backbone(&f, error);
-    if (status == SF_OK)
-        status = judge_order(&f, error);
-    if (status == SF_OK)
-        status = judge_places(&f, error);
+    if (status == SF_OK) status = find_backbone(&f, error);
+    if (status == SF_OK) status = judge_order(&f, error);
+    if (status == SF_OK) status = judge_places(&f, error);
     sf_free(f.first);
     sf_free(f.burst_of);
     sf_free(f.rank_of);
@@ -925,8 +889,7 @@ static int begins_without(int64_t *zero_ns, const sf_sequences *s, const uint32_
     }
     for (size_t b = 0; b < s->burst_count; b++)
         zero_ns[b] = s->bursts[b].span.start_ns;
-    if (status == SF_OK)
-        status = sf_burst_zero(by_unit, zero_ns, &late, error);
+    if (status == SF_OK) status = sf_burst_zero(by_unit, zero_ns, &late, error);
     sf_free(late.weight);
     sf_free(by_unit);
     return status;
@@ -940,13 +903,11 @@ static size_t place_in_bursts(uint32_t *bursts, uint32_t *ranks, const sf_sequen
     for (size_t i = 0; i < count; i++) {
         while (b < s->burst_count && s->bursts[b].span.stop_ns <= times_ns[i])
             b++;
-        if (b == s->burst_count || times_ns[i] < s->bursts[b].span.start_ns)
-            continue;
+        if (b == s->burst_count || times_ns[i] < s->bursts[b].span.start_ns) continue;
         const sf_sequence_burst *burst = &s->bursts[b];
         size_t rank =
             sf_spikes_lower_bound(recording->spikes + burst->first_spike, burst->spikes, times_ns[i]);
-        if (rank == burst->spikes)
-            continue;
+        if (rank == burst->spikes) continue;
         bursts[held] = (uint32_t)b;
         ranks[held++] = (uint32_t)rank;
     }

@@ -39,15 +39,13 @@ static int find_observed(gathering *g, const sf_span *within)
     const sf_span *spans = known ? recording->observed : &recording->recorded;
     size_t count = known ? recording->observed_count : 1;
     g->spans = sf_resize(NULL, count, sizeof *g->spans);
-    if (g->spans == NULL)
-        return sf_fail_memory(g->error);
+    if (g->spans == NULL) return sf_fail_memory(g->error);
     g->observed = (sf_observed){.unit_count = recording->units.count, .spans = g->spans};
     for (size_t i = 0; i < count; i++) {
         sf_span span = spans[i];
         span.start_ns = span.start_ns > within->start_ns ? span.start_ns : within->start_ns;
         span.stop_ns = span.stop_ns < within->stop_ns ? span.stop_ns : within->stop_ns;
-        if (span.start_ns < span.stop_ns)
-            g->spans[g->observed.count++] = span;
+        if (span.start_ns < span.stop_ns) g->spans[g->observed.count++] = span;
     }
     g->setup.observed = &g->observed;
     g->setup.observed_count = 1;
@@ -95,8 +93,7 @@ static int pass(gathering *g, bool puts)
         int64_t stop_ns = count < left ? g->spikes[done + count].time_ns : INT64_MAX;
         status = sf_quantity_enter(g->state, g->spikes + done, count, stop_ns, g->error);
         const sf_sample *samples = sf_quantity_entered(g->state, &entered);
-        if (status == SF_OK && puts)
-            put_values(g, samples, entered);
+        if (status == SF_OK && puts) put_values(g, samples, entered);
         for (size_t i = 0; status == SF_OK && !puts && i < entered; i++)
             g->first[samples[i].state + 1]++;
         sf_quantity_leave(g->state, stop_ns);
@@ -121,8 +118,7 @@ static int want_all(gathering *g)
 {
     size_t states = sf_quantity_states(g->state);
     g->wanted = sf_resize(NULL, states, sizeof *g->wanted);
-    if (g->wanted == NULL)
-        return sf_fail_memory(g->error);
+    if (g->wanted == NULL) return sf_fail_memory(g->error);
     for (size_t s = 0; s < states; s++)
         g->wanted[s] = true;
     return SF_OK;
@@ -163,14 +159,12 @@ static int gather_units(gathering *g)
     const sf_recording *recording = g->recording;
     size_t units = recording->units.count, s = 0;
     size_t *spikes = sf_alloc(units, sizeof *spikes);
-    if (spikes == NULL)
-        return sf_fail_memory(g->error);
+    if (spikes == NULL) return sf_fail_memory(g->error);
     size_t with = count_spikes(spikes, recording->spikes, recording->spike_count, units);
     int status = with > 0 ? sf_series_make(&g->series, with, 1, g->error)
                           : sf_fail(g->error, SF_DATA, recording->path, "no spikes in the selection");
     for (size_t u = 0; status == SF_OK && u < units; u++) {
-        if (spikes[u] == 0)
-            continue;
+        if (spikes[u] == 0) continue;
         g->series->units[s] = (int64_t)u;
         status = name_series(g, s++, recording->units.items[u].name);
     }
@@ -178,12 +172,10 @@ static int gather_units(gathering *g)
     for (size_t u = 0; u < units; u++)
         g->wanted[u] = spikes[u] > 0;
     sf_free(spikes);
-    if (status == SF_OK)
-        status = take_values(g, 1);
+    if (status == SF_OK) status = take_values(g, 1);
     for (s = 0; status == SF_OK && s < with; s++) /* each state's values have come to where they end */
         g->series->first[s + 1] = g->first[g->series->units[s]];
-    if (status == SF_OK)
-        g->series->coincident = sf_quantity_coincident(g->state);
+    if (status == SF_OK) g->series->coincident = sf_quantity_coincident(g->state);
     return status;
 }
 
@@ -206,8 +198,7 @@ static int gather_links(gathering *g)
     int status = sf_series_make(&g->series, links, 1, g->error);
     for (uint32_t link = 0; status == SF_OK && link < links; link++)
         status = name_link(g, link);
-    if (status == SF_OK)
-        status = take_values(g, 1);
+    if (status == SF_OK) status = take_values(g, 1);
     if (status == SF_OK)
         memcpy(g->series->first + 1, g->first, links * sizeof *g->first); /* where their values end */
     return status;
@@ -216,14 +207,11 @@ static int gather_links(gathering *g)
 static int gather_positions(gathering *g)
 {
     int status = sf_series_make(&g->series, 1, 2, g->error);
-    if (status == SF_OK)
-        status = name_series(g, 0, "all spikes");
-    if (status == SF_OK)
-        status = take_values(g, 2);
+    if (status == SF_OK) status = name_series(g, 0, "all spikes");
+    if (status == SF_OK) status = take_values(g, 2);
     if (status == SF_OK && g->placed == 0)
         status = sf_fail(g->error, SF_DATA, g->recording->path, "its units have no positions on an array");
-    if (status == SF_OK)
-        g->series->first[1] = g->placed;
+    if (status == SF_OK) g->series->first[1] = g->placed;
     return status;
 }
 
@@ -272,8 +260,7 @@ static int64_t coarsest_step(const gathering *g)
 /* Times are those of a clock; rates are whole multiples of one spike a bin; positions have no steps. */
 static double tick_of(const gathering *g)
 {
-    if (g->setup.quantity == SF_QUANTITY_RATE)
-        return (double)SF_SECOND / (double)g->setup.bin_ns;
+    if (g->setup.quantity == SF_QUANTITY_RATE) return (double)SF_SECOND / (double)g->setup.bin_ns;
     return g->setup.quantity == SF_QUANTITY_POSITION ? 0 : (double)coarsest_step(g) / (double)SF_SECOND;
 }
 
@@ -302,16 +289,11 @@ int sf_series_of_recording(sf_series **out, const sf_recording *recording, sf_qu
                    .error = error};
     *out = NULL;
     int status = check(&g.setup, error);
-    if (status == SF_OK)
-        status = sf_recording_check_held(recording, error);
-    if (status == SF_OK)
-        status = look_at(&g, within);
-    if (status == SF_OK)
-        status = count_samples(&g);
-    if (status == SF_OK)
-        status = want_all(&g);
-    if (status == SF_OK)
-        status = gatherers[quantity](&g);
+    if (status == SF_OK) status = sf_recording_check_held(recording, error);
+    if (status == SF_OK) status = look_at(&g, within);
+    if (status == SF_OK) status = count_samples(&g);
+    if (status == SF_OK) status = want_all(&g);
+    if (status == SF_OK) status = gatherers[quantity](&g);
     if (status == SF_OK) {
         g.series->domain = sf_quantity_domain(quantity);
         g.series->tick = tick_of(&g);

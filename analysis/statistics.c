@@ -44,8 +44,7 @@ static double beta_fraction(double a, double b, double x)
 
 static double incomplete_beta(double a, double b, double x)
 {
-    if (x <= 0 || x >= 1)
-        return x >= 1;
+    if (x <= 0 || x >= 1) return x >= 1;
     double front = exp(sf_platform_log_gamma(a + b) - sf_platform_log_gamma(a) - sf_platform_log_gamma(b) +
                        a * log(x) + b * log1p(-x));
     return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
@@ -54,8 +53,7 @@ static double incomplete_beta(double a, double b, double x)
 
 double sf_student_p(double t, double degrees)
 {
-    if (isnan(t) || !(degrees > 0))
-        return NAN;
+    if (isnan(t) || !(degrees > 0)) return NAN;
     return isinf(t) ? 0 : incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
@@ -149,8 +147,7 @@ static int open_design(design *d, const sf_contrast_input *in, const double *val
     d->members = sf_alloc(all, sizeof *d->members);
     d->blocks_of = sf_alloc(all, sizeof *d->blocks_of);
     d->blocks = sf_alloc(limit, sizeof *d->blocks);
-    if (d->members == NULL || d->blocks_of == NULL || d->blocks == NULL)
-        return sf_fail_memory(error);
+    if (d->members == NULL || d->blocks_of == NULL || d->blocks == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < all; i++)
         d->blocks_of[i] = SIZE_MAX;
     for (size_t b = 0; b < limit; b++) {
@@ -161,8 +158,7 @@ static int open_design(design *d, const sf_contrast_input *in, const double *val
                 d->members[of->first + of->counts[0] + of->counts[1]] = i;
                 of->counts[i >= in->counts[0]]++;
             }
-        if (of->counts[0] == 0 || of->counts[1] == 0)
-            continue;
+        if (of->counts[0] == 0 || of->counts[1] == 0) continue;
         size_t count = of->counts[0] + of->counts[1];
         of->weight = (double)of->counts[0] * (double)of->counts[1] / (double)count;
         for (size_t i = 0; i < count; i++)
@@ -216,8 +212,7 @@ static int open_dealer(dealer *to, const design *d, bool may_be_exact, const sf_
                    .order = sf_alloc(count, sizeof *to->order),
                    .chosen = sf_alloc(d->counts[1], sizeof *to->chosen),
                    .random = sf_random_start(in->seed, 0)};
-    if (to->order == NULL || to->chosen == NULL)
-        return sf_fail_memory(error);
+    if (to->order == NULL || to->chosen == NULL) return sf_fail_memory(error);
     memcpy(to->order, d->members, count * sizeof *to->order);
     for (size_t b = 0, at = 0; b < d->block_count; at += d->blocks[b++].counts[1])
         for (size_t k = 0; k < d->blocks[b].counts[1]; k++)
@@ -259,8 +254,7 @@ static void deal_next(dealer *d)
                 second[k++] = members[i];
             else
                 *first++ = members[i];
-        if (!more)
-            more = next_combination(d->chosen + at, of->counts[1], of->counts[0] + of->counts[1]);
+        if (!more) more = next_combination(d->chosen + at, of->counts[1], of->counts[0] + of->counts[1]);
         at += of->counts[1];
     }
 }
@@ -322,8 +316,7 @@ static void take_groups(measure *m, const dealer *from)
     memset(m->filled, 0, d->block_count * sizeof *m->filled);
     for (size_t i = 0; i < count; i++) { /* those that have no value take no place */
         size_t replicate = from->order[i], b = d->blocks_of[replicate];
-        if (b != SIZE_MAX)
-            m->groups[replicate] = m->filled[b]++ >= d->blocks[b].counts[0];
+        if (b != SIZE_MAX) m->groups[replicate] = m->filled[b]++ >= d->blocks[b].counts[0];
     }
 }
 
@@ -385,8 +378,7 @@ static double variance_of(const measure *m, const dealt *of, double shift, doubl
         parts += part > 0 ? part * part / m->design.freedom[g] : 0;
     }
     double squares = m->squares + shift * shift * (double)(m->design.counts[0] + m->design.counts[1]);
-    if (variance <= ROUNDING * squares)
-        return 0;
+    if (variance <= ROUNDING * squares) return 0;
     *freedom = variance * variance / parts;
     return variance;
 }
@@ -397,8 +389,7 @@ static double statistic(const measure *m, const dealt *of, double shift)
 {
     double freedom = 0, variance = variance_of(m, of, shift, &freedom);
     double effect = of->effect - shift * of->taken;
-    if (variance == 0)
-        return effect * effect > ROUNDING * m->squares ? INFINITY : 0;
+    if (variance == 0) return effect * effect > ROUNDING * m->squares ? INFINITY : 0;
     return (8 * freedom + 1) / (8 * freedom + 3) *
            sqrt(freedom * log1p(effect * effect / (variance * freedom)));
 }
@@ -438,8 +429,7 @@ static void rank(double *values, size_t count, bool signs, sf_rank *room)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (!signs || values[i] != 0)
-            room[kept++] = (sf_rank){signs ? fabs(values[i]) : values[i], i};
+        if (!signs || values[i] != 0) room[kept++] = (sf_rank){signs ? fabs(values[i]) : values[i], i};
     sf_ranks_sort(room, kept);
     for (size_t first = 0, end; first < kept; first = end) {
         for (end = first + 1; end < kept && room[end].amount == room[first].amount; end++)
@@ -458,8 +448,7 @@ static void rank_measure(measure *m, const double *raw, sf_rank *room, double *l
     double variance = 0;
     for (size_t b = 0; m->in->paired && b < d->block_count; b++)
         line[b] = raw[d->members[2 * b + 1]] - raw[d->members[2 * b]];
-    if (m->in->paired)
-        rank(line, d->block_count, true, room);
+    if (m->in->paired) rank(line, d->block_count, true, room);
     for (size_t b = 0; b < d->block_count; b++) {
         const block *of = &d->blocks[b];
         size_t count = of->counts[0] + of->counts[1];
@@ -467,8 +456,7 @@ static void rank_measure(measure *m, const double *raw, sf_rank *room, double *l
         double *own = m->in->paired ? line + b : line;
         for (size_t i = 0; !m->in->paired && i < count; i++)
             line[i] = raw[members[i]];
-        if (!m->in->paired)
-            rank(line, count, false, room);
+        if (!m->in->paired) rank(line, count, false, room);
         for (size_t i = 0; i < count; i++)
             m->ranks[members[i]] = !m->in->paired ? own[i] : members[i] < first ? 0 : *own;
     }
@@ -521,8 +509,7 @@ static void describe_groups(sf_compared *of, const measure *m)
     const design *d = &m->design;
     double n = (double)(d->counts[0] + d->counts[1]), degrees = n - (double)d->block_count - 1;
     double square = (m->squares - d->weight * of->difference * of->difference) / degrees;
-    if (degrees < 2 || !(square > SF_TIES * SF_TIES * m->squares))
-        return;
+    if (degrees < 2 || !(square > SF_TIES * SF_TIES * m->squares)) return;
     double factor = correction(degrees), g = of->difference / sqrt(square) * factor;
     set_g(of, of->difference / sqrt(square), factor, 1 / d->weight + g * g / (2 * n));
 }
@@ -534,8 +521,7 @@ static void describe_pairs(sf_compared *of, const double *first, const double *s
     const double means[2] = {mean_of(first, of->n[0]), mean_of(second, of->n[0])};
     for (size_t i = 0; i < of->n[0]; i++)
         both += (first[i] - means[0]) * (second[i] - means[1]) / (n - 1);
-    if (of->n[0] < 3 || !(a > 0 && b > 0))
-        return;
+    if (of->n[0] < 3 || !(a > 0 && b > 0)) return;
     double square = (a + b) / 2, d = of->difference / sqrt(square), r = both / sqrt(a * b);
     double factor = correction(2 * (n - 1) / (1 + r * r));
     double variance = d * d * (a * a + b * b + 2 * both * both) / (8 * square * square * (n - 1)) +
@@ -571,8 +557,7 @@ static void describe(sf_compared *of, measure *m, const double *raw, double *con
     for (size_t i = 0; i < replicate_count(m->in); i++) {
         int g = i >= m->in->counts[0];
         m->groups[i] = g;
-        if (d->blocks_of[i] == SIZE_MAX && (d->block_count > 0 || m->in->paired || isnan(raw[i])))
-            continue;
+        if (d->blocks_of[i] == SIZE_MAX && (d->block_count > 0 || m->in->paired || isnan(raw[i]))) continue;
         lines[g][counts[g]++] = raw[i];
         double by_chance = chance_of(m->in, m->which, i);
         chance[g] = isnan(by_chance) ? chance[g] : by_chance + (isnan(chance[g]) ? 0 : chance[g]);
@@ -584,8 +569,7 @@ static void describe(sf_compared *of, measure *m, const double *raw, double *con
         of->mean[g] += isnan(of->chance[g]) ? 0 : of->chance[g];
         of->sd[g] = sd_of(lines[g], counts[g]);
     }
-    if (d->block_count == 0)
-        return;
+    if (d->block_count == 0) return;
     m->found = fit(m);
     of->difference = m->found.effect;
     m->tested = counts[0] >= 2 && counts[1] >= 2 && m->squares > 0;
@@ -632,8 +616,7 @@ static double end_of_interval(const measure *m, const dealt *held, size_t count,
         in = out;
         out *= 2;
     }
-    if (p_at(m, held, count, m->found.effect + out) > LEVEL)
-        return NAN;
+    if (p_at(m, held, count, m->found.effect + out) > LEVEL) return NAN;
     for (int i = 0; i < HALVINGS; i++) {
         double middle = in + (out - in) / 2;
         if (p_at(m, held, count, m->found.effect + middle) > LEVEL)
@@ -652,15 +635,13 @@ static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
     uint64_t every = (d.dealings + HELD - 1) / HELD; /* dealing is held */
     size_t held = 0;
     double *statistics = status == SF_OK ? sf_resize(NULL, (size_t)d.dealings, sizeof *statistics) : NULL;
-    if (status == SF_OK && statistics == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && statistics == NULL) status = sf_fail_memory(error);
     for (uint64_t i = 0; status == SF_OK && i < d.dealings; i++) {
         dealt now;
         deal(&d);
         statistics[i] = statistic_dealt(m, &d, &now);
         m->as_great += statistics[i] >= sf_just_below(m->found_statistic);
-        if (i % every == 0)
-            t->held[held++] = now;
+        if (i % every == 0) t->held[held++] = now;
     }
     if (status == SF_OK) {
         double freedom, step = sqrt(variance_of(m, &m->found, 0, &freedom));
@@ -710,15 +691,12 @@ static int test_by_dealing(testing *t, sf_contrast *contrast, sf_error *error)
     t->held = sf_resize(NULL, HELD, sizeof *t->held);
     int status = t->held == NULL ? sf_fail_memory(error) : SF_OK;
     for (size_t k = 0; status == SF_OK && k < t->in->measure_count; k++)
-        if (t->measures[k].tested)
-            status = test_alone(t, &t->measures[k], &contrast->measures[k], error);
-    if (status == SF_OK)
-        status = test_together(t, contrast, error);
+        if (t->measures[k].tested) status = test_alone(t, &t->measures[k], &contrast->measures[k], error);
+    if (status == SF_OK) status = test_together(t, contrast, error);
     for (size_t k = 0; status == SF_OK && k < t->in->measure_count; k++) {
         measure *m = &t->measures[k];
         sf_compared *of = &contrast->measures[k];
-        if (m->tested)
-            of->q = fmax(of->p, (double)m->as_great_of_all / (double)contrast->dealings);
+        if (m->tested) of->q = fmax(of->p, (double)m->as_great_of_all / (double)contrast->dealings);
     }
     return status;
 }
@@ -735,10 +713,8 @@ static void correct_by_holm(sf_contrast *contrast, size_t count, sf_compared **o
     size_t tested = 0;
     double before = 0;
     for (size_t m = 0; m < count; m++)
-        if (!isnan(contrast->measures[m].p))
-            order[tested++] = &contrast->measures[m];
-    if (tested > 0)
-        qsort(order, tested, sizeof(sf_compared *), by_p);
+        if (!isnan(contrast->measures[m].p)) order[tested++] = &contrast->measures[m];
+    if (tested > 0) qsort(order, tested, sizeof(sf_compared *), by_p);
     for (size_t i = 0; i < tested; i++) {
         before = fmax(before, fmin(1, (double)(tested - i) * order[i]->p));
         order[i]->q = before;
@@ -765,8 +741,7 @@ static int open_measure(measure *m, const sf_contrast_input *in, size_t which, d
     }
     memcpy(m->values, raw, all * sizeof *raw);
     int status = open_design(&m->design, in, raw, error);
-    if (status == SF_OK)
-        m->squares = centre(&m->design, m->values);
+    if (status == SF_OK) m->squares = centre(&m->design, m->values);
     return status;
 }
 
@@ -785,11 +760,9 @@ static int begin_test(measure *m, const double *raw, sf_rank *room, double *line
 {
     double taken;
     m->found_statistic = statistic(m, &m->found, 0);
-    if (m->in->by != SF_COMPARED_RANKS)
-        return SF_OK;
+    if (m->in->by != SF_COMPARED_RANKS) return SF_OK;
     m->ranks = sf_alloc(replicate_count(m->in), sizeof *m->ranks);
-    if (m->ranks == NULL)
-        return sf_fail_memory(error);
+    if (m->ranks == NULL) return sf_fail_memory(error);
     rank_measure(m, raw, room, line);
     m->tested = m->scale > 0;
     m->found_statistic = fabs(difference_of(m, m->ranks, &taken)) * m->scale;
@@ -804,8 +777,7 @@ static int take_measures(testing *t, sf_contrast *contrast, double *const rooms[
     for (size_t k = 0; status == SF_OK && k < t->in->measure_count; k++) {
         measure *m = &t->measures[k];
         status = open_measure(m, t->in, k, rooms[0], error);
-        if (status == SF_OK)
-            describe(&contrast->measures[k], m, rooms[0], rooms + 1);
+        if (status == SF_OK) describe(&contrast->measures[k], m, rooms[0], rooms + 1);
         if (status == SF_OK && m->tested && t->in->by == SF_COMPARED_WELCH)
             test_by_t(&contrast->measures[k], m);
         else if (status == SF_OK && m->tested)

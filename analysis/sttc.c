@@ -42,8 +42,7 @@ static int64_t recorded_ns(const sf_sttc_options *options)
  * next. */
 static size_t end_of_span(sf_train train, size_t first, const sf_sttc_options *options, size_t k)
 {
-    if (k + 1 >= span_count(options))
-        return train.count;
+    if (k + 1 >= span_count(options)) return train.count;
     size_t end = first;
     while (end < train.count && train.times_ns[end] < options->observed[k + 1].start_ns)
         end++;
@@ -60,8 +59,7 @@ static int64_t tiled_in(sf_span span, sf_train train, size_t first, size_t end, 
     for (size_t i = first; i < end; i++) {
         int64_t from = train.times_ns[i] - dt > covered ? train.times_ns[i] - dt : covered;
         int64_t to = train.times_ns[i] + dt < span.stop_ns ? train.times_ns[i] + dt : span.stop_ns;
-        if (to <= from)
-            continue;
+        if (to <= from) continue;
         tiled += to - from;
         covered = to;
     }
@@ -174,16 +172,14 @@ typedef struct near {
 
 static void enter(near *n, uint32_t train)
 {
-    if (n->spikes[train]++ > 0)
-        return;
+    if (n->spikes[train]++ > 0) return;
     n->places[train] = (uint32_t)n->count;
     n->trains[n->count++] = train;
 }
 
 static void leave(near *n, uint32_t train)
 {
-    if (--n->spikes[train] > 0)
-        return;
+    if (--n->spikes[train] > 0) return;
     uint32_t last = n->trains[--n->count];
     n->trains[n->places[train]] = last;
     n->places[last] = n->places[train];
@@ -230,8 +226,7 @@ static void count_in_span(const pass *p, near *n, size_t share, size_t first, si
 {
     int64_t dt = p->options->dt_ns;
     size_t from = p->part.first > first ? p->part.first : first, to = p->part.last < end ? p->part.last : end;
-    if (from >= to)
-        return;
+    if (from >= to) return;
     size_t in = first + sf_spikes_lower_bound(p->spikes + first, end - first, p->spikes[from].time_ns - dt);
     size_t out = in;
     for (size_t i = from; i < to; i++) {
@@ -240,8 +235,7 @@ static void count_in_span(const pass *p, near *n, size_t share, size_t first, si
             enter(n, p->spikes[in++].unit);
         while (p->spikes[out].time_ns < spike->time_ns - dt)
             leave(n, p->spikes[out++].unit);
-        if (spike->unit % p->workers != share)
-            continue;
+        if (spike->unit % p->workers != share) continue;
         uint32_t *row = p->close + spike->unit * p->trains->count;
         for (size_t k = 0; k < n->count; k++)
             row[n->trains[k]]++;
@@ -277,10 +271,8 @@ static double value_of(const pass *p, size_t a, size_t b)
 static bool are_looked_at(const pass *p, size_t a, size_t b)
 {
     const sf_sttc_options *options = p->options;
-    if (p->trains->items[a].count == 0 || p->trains->items[b].count == 0)
-        return false;
-    if (!(options->least_um > 0))
-        return true;
+    if (p->trains->items[a].count == 0 || p->trains->items[b].count == 0) return false;
+    if (!(options->least_um > 0)) return true;
     const sf_unit *one = &options->units->items[a], *other = &options->units->items[b];
     return !(hypot(one->x_um - other->x_um, one->y_um - other->y_um) < options->least_um);
 }
@@ -302,8 +294,7 @@ static int visit_pairs(pass *p, sf_error *error)
         for (size_t i = 0; i < p->trains->items[a].count; i++)
             p->spikes[next++] = (sf_spike){.time_ns = p->trains->items[a].times_ns[i], .unit = a};
     int status = sf_spikes_sort(p->spikes, p->spike_count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     p->part = p->divided ? sf_ranks_share(p->spike_count) : (sf_ranks_part){0, p->spike_count};
     memset(p->close, 0, trains * trains * sizeof *p->close);
     if (p->judge == observe_row) {
@@ -311,10 +302,8 @@ static int visit_pairs(pass *p, sf_error *error)
         find_span_ends(p);
     }
     sf_parallel_for(p->workers, p->workers, count_close, p);
-    if (p->divided)
-        status = sf_ranks_add_counts(p->close, trains * trains, SF_OK, error);
-    if (status == SF_OK)
-        sf_parallel_for(p->workers, trains, p->judge, p);
+    if (p->divided) status = sf_ranks_add_counts(p->close, trains * trains, SF_OK, error);
+    if (status == SF_OK) sf_parallel_for(p->workers, trains, p->judge, p);
     return status;
 }
 
@@ -332,8 +321,7 @@ static bool are_recorded(sf_train train, const sf_sttc_options *options)
 
 static int check_options(const sf_unit_trains *trains, const sf_sttc_options *options, sf_error *error)
 {
-    if (options->dt_ns < 0)
-        return sf_fail(error, SF_USAGE, NULL, "the width of the tiles is negative");
+    if (options->dt_ns < 0) return sf_fail(error, SF_USAGE, NULL, "the width of the tiles is negative");
     if (recorded_ns(options) <= 0)
         return sf_fail(error, SF_DATA, NULL,
                        "the recorded time is empty, and the coefficient is a share of it");
@@ -403,13 +391,11 @@ static int observe(verdicts *v, const sf_unit_trains *trains, const sf_sttc_opti
                     .tiled = sf_resize(NULL, trains->count, sizeof *v->tiled),
                     .span_ends = sf_resize(NULL, span_count(options), sizeof *v->span_ends),
                     .observed = sf_resize(NULL, pairs, sizeof *v->observed)};
-    if (v->tiled == NULL || v->span_ends == NULL || v->observed == NULL)
-        return sf_fail_memory(error);
+    if (v->tiled == NULL || v->span_ends == NULL || v->observed == NULL) return sf_fail_memory(error);
     pass p;
     int status = open_pass(&p, trains, v, workers_of(options), error);
     p.divided = divided;
-    if (status == SF_OK)
-        status = visit_pairs(&p, error);
+    if (status == SF_OK) status = visit_pairs(&p, error);
     close_pass(&p);
     for (size_t i = 0; status == SF_OK && i < pairs; i++)
         v->pairs += isnan(v->observed[i]) ? 0 : 1;
@@ -462,8 +448,7 @@ static int copy_shape(sf_unit_trains *copy, const sf_unit_trains *trains, sf_err
     *copy = (sf_unit_trains){.count = trains->count,
                              .items = sf_resize(NULL, trains->count, sizeof *copy->items),
                              .times_ns = sf_resize(NULL, count_spikes(trains), sizeof *copy->times_ns)};
-    if (copy->items == NULL || copy->times_ns == NULL)
-        return sf_fail_memory(error);
+    if (copy->items == NULL || copy->times_ns == NULL) return sf_fail_memory(error);
     const int64_t *next = copy->times_ns;
     for (size_t a = 0; a < trains->count; a++) {
         copy->items[a] = (sf_train){next, trains->items[a].count};
@@ -493,8 +478,7 @@ static int tally_row(void *context, unsigned worker, size_t a)
     const pass *p = context;
     size_t count = p->trains->count, place = row_start(count, a);
     for (size_t b = a + 1; b < count; b++, place++) {
-        if (isnan(p->of->observed[place]))
-            continue;
+        if (isnan(p->of->observed[place])) continue;
         double value = value_of(p, a, b);
         uint64_t rise = in_parts(rise_of(p, a, b, value));
         p->as_high[place] += value >= p->of->observed[place];
@@ -587,8 +571,7 @@ static int open_maker(maker *own, const sf_unit_trains *trains, verdicts *of, un
     if (status == SF_OK &&
         (own->pass.as_high == NULL || own->pass.sums == NULL || own->pass.row_maxima == NULL))
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = copy_shape(&own->shifted, trains, error);
+    if (status == SF_OK) status = copy_shape(&own->shifted, trains, error);
     own->pass.trains = &own->shifted;
     return status;
 }
@@ -631,10 +614,8 @@ static int run_own(makers *m, int (*judge)(void *pass, unsigned worker, size_t r
         m->items[i].pass.judge = judge;
     int status = sf_parallel_for(m->count, m->own.last - m->own.first, make, m);
     v->stopped = status == SF_CANCELLED && v->options->stopped != NULL && sf_ranks_count() == 1;
-    if (v->stopped)
-        return SF_OK;
-    if (status == SF_CANCELLED)
-        return sf_fail(error, SF_CANCELLED, NULL, "stopped in the surrogates");
+    if (v->stopped) return SF_OK;
+    if (status == SF_CANCELLED) return sf_fail(error, SF_CANCELLED, NULL, "stopped in the surrogates");
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
@@ -676,8 +657,7 @@ static int compare(verdicts *v, makers *m, sf_error *error)
         v->maxima[s] = -INFINITY;
     int status = run_own(m, compare_row, error);
     status = sf_ranks_collect(v->maxima, v->surrogates, sizeof *v->maxima, status, error);
-    if (status == SF_OK && !v->stopped)
-        sf_reals_sort(v->maxima, v->surrogates);
+    if (status == SF_OK && !v->stopped) sf_reals_sort(v->maxima, v->surrogates);
     return status;
 }
 
@@ -692,10 +672,8 @@ static int run_surrogates(verdicts *v, const sf_unit_trains *trains, sf_error *e
         return sf_fail_memory(error);
     makers m;
     int status = open_makers(&m, trains, v, error);
-    if (status == SF_OK)
-        status = tally(v, &m, error);
-    if (status == SF_OK && !v->stopped)
-        status = compare(v, &m, error);
+    if (status == SF_OK) status = tally(v, &m, error);
+    if (status == SF_OK && !v->stopped) status = compare(v, &m, error);
     close_makers(&m);
     return status;
 }
@@ -712,17 +690,14 @@ static uint32_t fewest_too_high(const sf_sttc_options *options, uint32_t surroga
 static bool is_edge(const verdicts *v, size_t place)
 {
     uint32_t too_high = fewest_too_high(v->options, v->surrogates);
-    if (isnan(v->observed[place]))
-        return false;
-    if (v->surrogates == 0 || (v->stopped && too_high == 0))
-        return true;
+    if (isnan(v->observed[place])) return false;
+    if (v->surrogates == 0 || (v->stopped && too_high == 0)) return true;
     return v->observed[place] > 0 && v->as_high[place] < too_high;
 }
 
 static double q_of(const verdicts *v, size_t place, double rise)
 {
-    if (v->surrogates == 0 || v->stopped)
-        return NAN;
+    if (v->surrogates == 0 || v->stopped) return NAN;
     size_t below = sf_reals_lower_bound(v->maxima, v->surrogates, score_of(v->scales[place], rise));
     return (1.0 + (double)(v->surrogates - below)) / (1.0 + v->surrogates);
 }
@@ -732,12 +707,10 @@ static int collect_edges(sf_connectivity *graph, const verdicts *v, size_t units
     const pass recorded = {.of = (verdicts *)v};
     size_t kept = 0, place = 0;
     sf_link *links = sf_resize(NULL, pair_count(units), sizeof *links);
-    if (links == NULL)
-        return sf_fail_memory(error);
+    if (links == NULL) return sf_fail_memory(error);
     for (uint32_t a = 0; a < units; a++) {
         for (uint32_t b = a + 1; b < units; b++, place++) {
-            if (!is_edge(v, place))
-                continue;
+            if (!is_edge(v, place)) continue;
             double value = v->observed[place];
             links[kept++] =
                 (sf_link){.from = a,
@@ -765,18 +738,13 @@ int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf
 {
     *graph = (sf_connectivity){0};
     int status = check_options(trains, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     verdicts v;
     status = observe(&v, trains, options, true, error);
-    if (status == SF_OK && options->surrogates > 0)
-        status = run_surrogates(&v, trains, error);
-    if (status == SF_OK)
-        status = collect_edges(graph, &v, trains->count, error);
-    if (options->made != NULL)
-        *options->made = v.surrogates;
-    if (options->stopped != NULL)
-        *options->stopped = v.stopped;
+    if (status == SF_OK && options->surrogates > 0) status = run_surrogates(&v, trains, error);
+    if (status == SF_OK) status = collect_edges(graph, &v, trains->count, error);
+    if (options->made != NULL) *options->made = v.surrogates;
+    if (options->stopped != NULL) *options->stopped = v.stopped;
     close_verdicts(&v);
     return status;
 }
@@ -785,8 +753,7 @@ int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const s
                      const sf_sttc_options *options, sf_error *error)
 {
     int status = check_options(trains, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     verdicts v;
     status = observe(&v, trains, options, false, error);
     for (size_t i = 0; i < graph->count && status == SF_OK; i++) {

@@ -34,8 +34,7 @@ enum { RESULTS = sizeof tables / sizeof *tables };
 
 const sf_table *sf_table_at(size_t index)
 {
-    if (index < RESULTS)
-        return tables[index];
+    if (index < RESULTS) return tables[index];
     return index == RESULTS ? &sf_message_common_table : sf_message_table((sf_topic)(index - RESULTS - 1));
 }
 

@@ -8,8 +8,7 @@ int sf_unit_times_take(sf_unit_times *times, const sf_recording *recording, sf_e
 {
     size_t units = recording->units.count, *first = times->first = sf_alloc(units + 2, sizeof *first);
     times->times_ns = sf_resize(NULL, recording->spike_count, sizeof *times->times_ns);
-    if (first == NULL || times->times_ns == NULL)
-        return sf_fail_memory(error);
+    if (first == NULL || times->times_ns == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count; i++)
         first[recording->spikes[i].unit + 2]++;
     for (size_t u = 0; u < units; u++)

@@ -22,8 +22,7 @@ static int measure(sf_windows *windows, const sf_recording *recording, sf_error 
     const sf_span *spans = known ? recording->observed : &recording->recorded;
     size_t count = known ? recording->observed_count : 1, first = 0;
     windows->recorded_ns = sf_alloc(windows->count, sizeof *windows->recorded_ns);
-    if (windows->recorded_ns == NULL)
-        return sf_fail_memory(error);
+    if (windows->recorded_ns == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < windows->count; i++) {
         const sf_span *window = &windows->items[i];
         while (first < count && spans[first].stop_ns <= window->start_ns)
@@ -42,12 +41,9 @@ int sf_windows_list(sf_windows *windows, const sf_recording *recording, const sf
 {
     *windows = (sf_windows){0};
     int64_t start = rule->from_ns, stop = rule->to_ns;
-    if (recording->spike_count == 0 && (start == INT64_MIN || stop == INT64_MAX))
-        return SF_OK;
-    if (start == INT64_MIN)
-        start = recording->spikes[0].time_ns;
-    if (stop == INT64_MAX)
-        stop = sf_time_plus(recording->spikes[recording->spike_count - 1].time_ns, 1);
+    if (recording->spike_count == 0 && (start == INT64_MIN || stop == INT64_MAX)) return SF_OK;
+    if (start == INT64_MIN) start = recording->spikes[0].time_ns;
+    if (stop == INT64_MAX) stop = sf_time_plus(recording->spikes[recording->spike_count - 1].time_ns, 1);
     int64_t covered = start, hop_ns = rule->hop_ns;
     int status = SF_OK;
     for (; status == SF_OK && sf_time_plus(start, rule->length_ns) <= stop;
@@ -56,12 +52,9 @@ int sf_windows_list(sf_windows *windows, const sf_recording *recording, const sf
         status = add_window(windows, start, covered, error);
     }
     windows->last_is_partial = start < stop && covered < stop;
-    if (status == SF_OK && windows->last_is_partial)
-        status = add_window(windows, start, stop, error);
-    if (status == SF_OK)
-        status = measure(windows, recording, error);
-    if (status != SF_OK)
-        sf_windows_free(windows);
+    if (status == SF_OK && windows->last_is_partial) status = add_window(windows, start, stop, error);
+    if (status == SF_OK) status = measure(windows, recording, error);
+    if (status != SF_OK) sf_windows_free(windows);
     return status;
 }
 

@@ -67,8 +67,7 @@ typedef struct aggregate_request {
 static bool parse_end(const char *text, size_t length, double open, double *end)
 {
     char number[64];
-    if (length >= sizeof number)
-        return false;
+    if (length >= sizeof number) return false;
     memcpy(number, text, length);
     number[length] = '\0';
     *end = open;
@@ -89,8 +88,7 @@ static int read_range(void *asked, const char *text, sf_error *error)
             !parse_end(second, rest, INFINITY, &request->to[c]) || request->from[c] >= request->to[c])
             break;
         at = second + rest;
-        if (*at == '\0')
-            return SF_OK;
+        if (*at == '\0') return SF_OK;
         at++;
     }
     return sf_fail(error, SF_USAGE, NULL, "found '%s', expected A:B with A < B, up to %d of them with commas",
@@ -118,21 +116,17 @@ static int parse_request(const app_call *call, aggregate_request *request, sf_er
     request->op = (sf_aggregate_kind)op;
     if (status == SF_OK && !app_has(call, "range") && !app_has(call, "save"))
         status = sf_fail(error, SF_USAGE, "--range", "is needed: expected A:B");
-    if (status == SF_OK)
-        status = app_options_read(call, &request_table, request, error);
-    if (status == SF_OK)
-        status = app_domain(call, SF_DOMAIN_LINE, &request->options.domain, error);
+    if (status == SF_OK) status = app_options_read(call, &request_table, request, error);
+    if (status == SF_OK) status = app_domain(call, SF_DOMAIN_LINE, &request->options.domain, error);
     return status == SF_OK ? app_bandwidth(call, &request->options, error) : status;
 }
 
 static int check_columns(const aggregate_request *request, const sf_series_columns *samples, sf_error *error)
 {
-    if (request->ranges == 0)
-        return SF_OK;
+    if (request->ranges == 0) return SF_OK;
     if (samples->d > 1 && request->options.domain != SF_DOMAIN_LINE)
         return sf_fail(error, SF_USAGE, "--range", "several columns go without --log and --reflect");
-    if (samples->d == request->ranges || (samples->d == 2 && request->ranges == 1))
-        return SF_OK;
+    if (samples->d == request->ranges || (samples->d == 2 && request->ranges == 1)) return SF_OK;
     return sf_fail(error, SF_USAGE, "--range", "found %zu range%s for %zu column%s", request->ranges,
                    request->ranges == 1 ? "" : "s", samples->d, samples->d == 1 ? "" : "s");
 }
@@ -214,8 +208,7 @@ static const sf_aggregate nothing = {.size = sizeof nothing, NAN, NAN, NAN, NAN,
 static int save(const app_call *call, const app_samples *samples, const sf_density *density, sf_error *error)
 {
     const char *path = app_value(call, "save", NULL);
-    if (path == NULL)
-        return SF_OK;
+    if (path == NULL) return SF_OK;
     sf_text provenance = app_provenance_text(call);
     int status = provenance.failed
                      ? sf_fail_memory(error)
@@ -245,8 +238,7 @@ static int answer_series(const app_call *call, const app_samples *samples, void 
     if (status == SF_OK && request->ranges > 0)
         status = sf_density_aggregate(density, request->op, request->from, request->to, request->ranges,
                                       &answer, &progress, error);
-    if (status == SF_OK)
-        status = save(call, samples, density, error);
+    if (status == SF_OK) status = save(call, samples, density, error);
     if (status == SF_OK) {
         sf_density_get_columns(density, &columns);
         outcome told = {.n = columns.n,
@@ -284,16 +276,14 @@ static int read_asking(const app_call *call, sf_states_asking *asking, sf_error 
     for (size_t i = 0; i < call->argument_count; i++)
         is_run = is_run || sf_states_is_run(call->arguments[i]);
     *asking = usual_asking;
-    if (!is_run)
-        return app_refuse(call, of_runs, "is of runs: no argument is a control socket", error);
+    if (!is_run) return app_refuse(call, of_runs, "is of runs: no argument is a control socket", error);
     return app_options_read(call, &asking_table, asking, error);
 }
 
 static int save_states(const app_call *call, const sf_states *states, sf_error *error)
 {
     const char *path = app_value(call, "save", NULL);
-    if (path == NULL)
-        return SF_OK;
+    if (path == NULL) return SF_OK;
     sf_text provenance = app_provenance_text(call);
     int status =
         provenance.failed ? sf_fail_memory(error) : sf_states_save(states, path, provenance.data, error);
@@ -307,17 +297,14 @@ static int answer_states(const app_call *call, const aggregate_request *request,
     sf_aggregate answer = nothing;
     sf_states_asking asking = {0};
     int status = refuse_samples(call, error);
-    if (status == SF_OK)
-        status = read_asking(call, &asking, error);
+    if (status == SF_OK) status = read_asking(call, &asking, error);
     if (status == SF_OK)
         status = sf_states_open(&states, call->arguments, call->argument_count, &asking, error);
-    if (status != SF_OK && asking.key != NULL)
-        app_name_option(call, status, error);
+    if (status != SF_OK && asking.key != NULL) app_name_option(call, status, error);
     if (status == SF_OK && request->ranges > 0)
         status = sf_states_aggregate(states, request->op, request->from, request->to, request->ranges,
                                      &answer, error);
-    if (status == SF_OK)
-        status = save_states(call, states, error);
+    if (status == SF_OK) status = save_states(call, states, error);
     if (status == SF_OK) {
         sf_states_about about;
         sf_states_describe(states, &about);
@@ -342,10 +329,8 @@ static int run(app_call *call, sf_error *error)
 {
     aggregate_request request;
     int status = parse_request(call, &request, error);
-    if (status == SF_OK && app_has(call, "from-state"))
-        return answer_states(call, &request, error);
-    if (status == SF_OK)
-        status = app_refuse(call, of_runs, "is of runs: with --from-state", error);
+    if (status == SF_OK && app_has(call, "from-state")) return answer_states(call, &request, error);
+    if (status == SF_OK) status = app_refuse(call, of_runs, "is of runs: with --from-state", error);
     return status == SF_OK ? app_samples_run(call, false, "", answer_series, &request, error) : status;
 }
 

@@ -76,8 +76,7 @@ static int select_series(const app_call *call, const bandwidth_report *report, s
             app_warn(call, "%s%s%s", name, name[0] != '\0' ? ": " : "", result->found.note);
         return SF_OK;
     }
-    if (result->status == SF_DATA && report->samples->all.count > 1)
-        return SF_OK;
+    if (result->status == SF_DATA && report->samples->all.count > 1) return SF_OK;
     const char *place = result->error.place[0] != '\0' ? result->error.place : call->arguments[0];
     return sf_fail(error, result->status, place, "%s", result->error.text);
 }
@@ -97,10 +96,8 @@ static int select_all(const app_call *call, app_samples *samples, bandwidth_repo
 {
     sf_density_options options = report->asked;
     int status = app_device(&options.device, call, error);
-    if (status == SF_OK)
-        status = app_domain(call, SF_DOMAIN_LINE, &report->domain, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_domain(call, SF_DOMAIN_LINE, &report->domain, error);
+    if (status != SF_OK) return status;
     sf_progress progress = app_progress(call);
     options.domain = report->domain;
     options.progress = &progress;
@@ -113,8 +110,7 @@ static int select_all(const app_call *call, app_samples *samples, bandwidth_repo
     options.curve = false;
     if (status == SF_OK)
         return app_stop_take(&report->stop, select_epochs(samples, &options, error), "telling", error);
-    if (done > 0)
-        status = stop_after(report, done, status, error);
+    if (done > 0) status = stop_after(report, done, status, error);
     return status;
 }
 
@@ -316,8 +312,7 @@ static int print_epoch_table(sf_text *text, const app_samples *samples, sf_error
 {
     size_t count = samples->all.count;
     size_t *items = sf_resize(NULL, count, sizeof *items);
-    if (items == NULL)
-        return sf_fail_memory(error);
+    if (items == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         items[i] = i;
     app_epochs_print_values(text, &samples->epochs, "h", name_series, samples, items, count);
@@ -332,8 +327,7 @@ static int print_table(sf_text *text, const bandwidth_report *report, sf_error *
     app_stop_print(text, &report->stop, "");
     bool named = samples->of[0] != '\0';
     size_t columns = named ? 6 : 5;
-    if (named)
-        app_table_cell(&table, "%s", samples->of);
+    if (named) app_table_cell(&table, "%s", samples->of);
     app_table_cell(&table, "method");
     app_table_cell(&table, "samples");
     if (report->domain == SF_DOMAIN_LOG)
@@ -345,8 +339,7 @@ static int print_table(sf_text *text, const bandwidth_report *report, sf_error *
     for (size_t s = 0; s < samples->all.count; s++) {
         const series_result *result = &report->results[s];
         bool good = result->status == SF_OK;
-        if (named)
-            app_table_cell(&table, "%s", samples->all.names[s]);
+        if (named) app_table_cell(&table, "%s", samples->all.names[s]);
         app_table_cell(&table, "%s", report->method);
         app_table_cell(&table, "%zu", app_samples_n(samples, s));
         number_cell(&table, good, result->found.h);
@@ -363,8 +356,7 @@ static int print_table(sf_text *text, const bandwidth_report *report, sf_error *
 static int check_curve(const app_call *call, const bandwidth_report *report, sf_error *error)
 {
     const app_samples *samples = report->samples;
-    if (!app_has(call, "curve") || call->json)
-        return SF_OK;
+    if (!app_has(call, "curve") || call->json) return SF_OK;
     if (app_has(call, "csv"))
         return sf_fail(error, SF_USAGE, "--csv", "is of bandwidths, and --curve prints h,score lines");
     if (samples->all.count > 1)
@@ -388,8 +380,7 @@ static int print_report(const app_call *call, const bandwidth_report *report, sf
         print_curve(&text, &report->results[0].found);
     else
         status = print_table(&text, report, error);
-    if (status == SF_OK)
-        return app_print(&text, error);
+    if (status == SF_OK) return app_print(&text, error);
     sf_text_free(&text);
     return status;
 }
@@ -399,13 +390,10 @@ static int answer(const app_call *call, app_samples *samples, const sf_density_o
 {
     bandwidth_report report = {.samples = samples, .asked = *asked, .method = asked->method};
     report.results = sf_alloc(samples->all.count, sizeof *report.results);
-    if (report.results == NULL)
-        return sf_fail_memory(error);
+    if (report.results == NULL) return sf_fail_memory(error);
     int status = select_all(call, samples, &report, error);
-    if (status == SF_OK)
-        status = check_curve(call, &report, error);
-    if (status == SF_OK)
-        status = app_stop_report(&report.stop, print_report(call, &report, error), error);
+    if (status == SF_OK) status = check_curve(call, &report, error);
+    if (status == SF_OK) status = app_stop_report(&report.stop, print_report(call, &report, error), error);
     for (size_t s = 0; s < samples->all.count; s++)
         sf_density_free(report.results[s].density);
     sf_free(report.results);
@@ -417,13 +405,11 @@ static int run(app_call *call, sf_error *error)
     sf_density_options options = sf_density_options_default();
     options.method = "isj";
     int status = app_options_read(call, &sf_density_table, &options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     app_catch_signals();
     app_samples samples;
     status = app_samples_load(call, &samples, error);
-    if (status == SF_OK)
-        status = answer(call, &samples, &options, error);
+    if (status == SF_OK) status = answer(call, &samples, &options, error);
     app_samples_free(&samples);
     return status;
 }

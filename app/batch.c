@@ -55,8 +55,7 @@ static const char *stream_pattern(const app_call *call)
 static bool names_outputs(const app_call *call)
 {
     for (size_t i = 0; app_output_options[i] != NULL; i++)
-        if (strstr(app_value(call, app_output_options[i], ""), "{}") != NULL)
-            return true;
+        if (strstr(app_value(call, app_output_options[i], ""), "{}") != NULL) return true;
     return call->command->writes_last && call->argument_count > 0 &&
            strstr(call->arguments[call->argument_count - 1], "{}") != NULL;
 }
@@ -64,8 +63,7 @@ static bool names_outputs(const app_call *call)
 bool app_is_batch(const app_call *call)
 {
     const char *gathers = call->command->gathers;
-    if (gathers != NULL && app_has(call, gathers))
-        return false;
+    if (gathers != NULL && app_has(call, gathers)) return false;
     return call->command->takes_several &&
            (call->argument_count > (size_t)call->command->most_arguments || app_has(call, "list") ||
             app_has(call, "jobs") || stream_pattern(call) != NULL || names_outputs(call));
@@ -90,11 +88,9 @@ static int share_list(batch *b, int status, sf_error *error)
     void *all;
     size_t size;
     status = sf_ranks_append(&all, &size, b->list.data, b->list.length, status, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_text_free(&b->list);
-    if (size > 0)
-        sf_text_append(&b->list, all, size);
+    if (size > 0) sf_text_append(&b->list, all, size);
     sf_free(all);
     return b->list.failed ? sf_fail_memory(error) : SF_OK;
 }
@@ -104,8 +100,7 @@ static int read_list(batch *b, const char *path, sf_error *error)
     int status = SF_OK;
     if (sf_ranks_rank() == 0)
         status = sf_file_read(&b->list, strcmp(path, "-") == 0 ? "/dev/stdin" : path, error);
-    if (sf_ranks_count() > 1)
-        status = share_list(b, status, error);
+    if (sf_ranks_count() > 1) status = share_list(b, status, error);
     if (status == SF_OK && b->list.length > 0 && memchr(b->list.data, '\0', b->list.length) != NULL)
         status = sf_fail(error, SF_DATA, path, "holds bytes of value zero, expected a path a line");
     return status;
@@ -123,8 +118,7 @@ static void take_lines(batch *b)
 {
     for (char *rest = b->list.data, *line; rest != NULL && (line = strsep(&rest, "\n")) != NULL;) {
         line[strcspn(line, "\r")] = '\0';
-        if (line[0] != '\0')
-            b->paths[b->path_count++] = line;
+        if (line[0] != '\0') b->paths[b->path_count++] = line;
     }
 }
 
@@ -138,11 +132,9 @@ static int find_paths(batch *b, sf_error *error)
         return sf_fail(error, SF_USAGE, NULL, "an argument is missing: expected `synfire %s %s`",
                        call->command->name, call->command->arguments);
     int status = path != NULL ? read_list(b, path, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     b->paths = sf_alloc(call->argument_count + count_lines(&b->list), sizeof *b->paths);
-    if (b->paths == NULL)
-        return sf_fail_memory(error);
+    if (b->paths == NULL) return sf_fail_memory(error);
     for (; b->path_count + around < call->argument_count; b->path_count++)
         b->paths[b->path_count] = call->arguments[leading + b->path_count];
     take_lines(b);
@@ -157,8 +149,7 @@ static int add_item(batch *b, const char *path, const char *stream, sf_error *er
     if (sf_reserve(&b->items, &b->capacity, b->count + 1, sizeof *b->items) != 0)
         return sf_fail_memory(error);
     sf_text_printf(&label, stream != NULL ? "%s: %s" : "%s", path, stream);
-    if (label.failed)
-        return sf_fail_memory(error);
+    if (label.failed) return sf_fail_memory(error);
     bool named = stream == NULL && stream_pattern(b->call) == NULL;
     b->items[b->count++] =
         (batch_item){path, stream, named ? app_value(b->call, "stream", NULL) : stream, label.data};
@@ -167,8 +158,7 @@ static int add_item(batch *b, const char *path, const char *stream, sf_error *er
 
 static void say_empty(const batch *b, const char *path, const char *streams, size_t count)
 {
-    if (count > 0)
-        app_warn(b->call, "%s: passed over %zu without spikes: %s", path, count, streams);
+    if (count > 0) app_warn(b->call, "%s: passed over %zu without spikes: %s", path, count, streams);
 }
 
 /* Those of a file that the pattern matches. One that cannot be listed, or holds none side by side, is one
@@ -182,18 +172,15 @@ static int add_streams(batch *b, const char *path, sf_streams *streams, sf_error
     if (app_streams_of(streams, b->call, path, NULL) != SF_OK || streams->count == 0)
         return add_item(b, path, NULL, error);
     for (size_t i = 0; status == SF_OK && i < streams->count; i++) {
-        if (fnmatch(pattern, streams->items[i].name, 0) != 0)
-            continue;
+        if (fnmatch(pattern, streams->items[i].name, 0) != 0) continue;
         if (streams->items[i].spikes > 0)
             status = add_item(b, path, streams->items[i].name, error);
         else
             sf_text_printf(&names, "%s%s", empty++ > 0 ? ", " : "", streams->items[i].name);
     }
-    if (status == SF_OK && !names.failed)
-        say_empty(b, path, names.data, empty);
+    if (status == SF_OK && !names.failed) say_empty(b, path, names.data, empty);
     sf_text_free(&names);
-    if (status == SF_OK && b->count == before)
-        status = app_refuse_streams(empty, path, pattern, error);
+    if (status == SF_OK && b->count == before) status = app_refuse_streams(empty, path, pattern, error);
     return status;
 }
 
@@ -240,16 +227,14 @@ static char *fill_in(const char *value, const batch_item *of)
             sf_text_printf(&text, at == of->chosen ? "-%c" : "%c", *at == '/' ? '-' : *at);
     }
     sf_text_append(&text, value, strlen(value));
-    if (text.failed)
-        sf_text_free(&text);
+    if (text.failed) sf_text_free(&text);
     return text.data;
 }
 
 static bool is_output(const char *option)
 {
     for (size_t i = 0; app_output_options[i] != NULL; i++)
-        if (strcmp(option, app_output_options[i]) == 0)
-            return true;
+        if (strcmp(option, app_output_options[i]) == 0) return true;
     return false;
 }
 
@@ -279,8 +264,7 @@ static int check_files(const batch *b, const char *place, char **files, const st
 /* `place` is what names the file: an option, or an argument. */
 static int check_output(const batch *b, const char *place, const char *value, sf_error *error)
 {
-    if (value == NULL)
-        return SF_OK;
+    if (value == NULL) return SF_OK;
     if (strstr(value, "{}") == NULL)
         return sf_fail(
             error, SF_USAGE, place,
@@ -292,12 +276,10 @@ static int check_output(const batch *b, const char *place, const char *value, sf
     int status = files == NULL || read == NULL ? sf_fail_memory(error) : SF_OK;
     for (size_t i = 0; status == SF_OK && i < b->count; i++) {
         files[i] = fill_in(value, &b->items[i]);
-        if (stat(b->items[i].path, &read[i]) != 0)
-            read[i] = (struct stat){0};
+        if (stat(b->items[i].path, &read[i]) != 0) read[i] = (struct stat){0};
         status = files[i] != NULL ? SF_OK : sf_fail_memory(error);
     }
-    if (status == SF_OK)
-        status = check_files(b, place, files, read, error);
+    if (status == SF_OK) status = check_files(b, place, files, read, error);
     for (size_t i = 0; files != NULL && i < b->count; i++)
         sf_free(files[i]);
     sf_free(files);
@@ -342,15 +324,11 @@ static int share_cores(batch *b, size_t *at_once, sf_error *error)
     uint64_t threads = 0;
     int status = app_options_read(b->call, &app_jobs_table, &asked, error);
     uint64_t jobs = asked.at_once;
-    if (status == SF_OK)
-        status = app_uint(b->call, "threads", 0, 4096, &threads, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_uint(b->call, "threads", 0, 4096, &threads, error);
+    if (status != SF_OK) return status;
     unsigned cores = sf_thread_cores();
-    if (jobs == 0 && strncmp(app_value(b->call, "device", ""), "cuda", 4) == 0)
-        jobs = 1;
-    if (jobs == 0)
-        jobs = threads > 0 ? cores / threads : cores;
+    if (jobs == 0 && strncmp(app_value(b->call, "device", ""), "cuda", 4) == 0) jobs = 1;
+    if (jobs == 0) jobs = threads > 0 ? cores / threads : cores;
     jobs = jobs > count_own(b) ? count_own(b) : jobs;
     jobs = jobs < 1 ? 1 : jobs;
     b->cores = cores / (unsigned)jobs > 1 ? cores / (unsigned)jobs : 1;
@@ -372,8 +350,7 @@ typedef struct single {
 static void single_free(single *one)
 {
     for (size_t i = 0; one->call.given != NULL && i < one->call.given_count; i++)
-        if (is_output(one->call.given[i].name))
-            sf_free((char *)(uintptr_t)one->call.given[i].value);
+        if (is_output(one->call.given[i].name)) sf_free((char *)(uintptr_t)one->call.given[i].value);
     sf_free(one->path);
     sf_free(one->written);
     sf_free(one->call.given);
@@ -387,15 +364,12 @@ static int take_options(single *one, const app_call *call, const batch_item *of)
     size_t room = 1;
     for (size_t i = 0; i < call->given_count; i++) {
         app_given given = call->given[i];
-        if (strcmp(given.name, "list") == 0 || strcmp(given.name, "jobs") == 0)
-            continue;
+        if (strcmp(given.name, "list") == 0 || strcmp(given.name, "jobs") == 0) continue;
         if (stream_pattern(call) != NULL && strcmp(given.name, "stream") == 0) {
-            if (of->stream == NULL)
-                continue;
+            if (of->stream == NULL) continue;
             given.value = of->stream;
         }
-        if (is_output(given.name) && (given.value = fill_in(given.value, of)) == NULL)
-            return SF_NO_MEMORY;
+        if (is_output(given.name) && (given.value = fill_in(given.value, of)) == NULL) return SF_NO_MEMORY;
         one->call.given[one->call.given_count++] = given;
         room += strlen(given.name) + sizeof "--";
     }
@@ -439,8 +413,7 @@ static int single_out(single *one, const batch *b, size_t number)
         one->call.arguments[leading + 1 + i] = call->arguments[call->argument_count - last + i];
     if (call->command->writes_last) {
         one->written = fill_in(one->call.arguments[count - 1], of);
-        if (one->written == NULL)
-            return SF_NO_MEMORY;
+        if (one->written == NULL) return SF_NO_MEMORY;
         one->call.arguments[count - 1] = one->written;
     }
     make_words(one, call->words[0]);
@@ -459,8 +432,7 @@ static int work(void *context, size_t number)
         sf_thread_allot(b->cores);
         app_print_anew();
         app_csv_lead("recording", b->items[recording].path);
-        if (stream_pattern(b->call) != NULL)
-            app_csv_lead("stream", b->items[recording].stream);
+        if (stream_pattern(b->call) != NULL) app_csv_lead("stream", b->items[recording].stream);
         code = b->perform(&one.call);
     }
     single_free(&one);
@@ -506,8 +478,7 @@ static void ended(void *context, const app_job *job)
     if (!b->call->quiet)
         sf_text_printf(&text, "synfire: %s: %s: %s after %.3g s, %zu of %zu\n", name, of->label,
                        job->exit_code == 0 ? "done" : "failed", job->seconds, b->done, b->count);
-    if (text.length > 0)
-        app_write(stderr, &text);
+    if (text.length > 0) app_write(stderr, &text);
     sf_text_free(&text);
 }
 
@@ -544,15 +515,13 @@ static int print(batch *b, const char *path, sf_text *out, sf_error *error)
 {
     if (out->length > 0 && out->data[out->length - 1] == '\n')
         out->data[--out->length] = '\0'; /* app_print ends the last line */
-    if (out->length == 0)
-        return SF_OK;
+    if (out->length == 0) return SF_OK;
     int status = SF_OK;
     if (app_has(b->call, "csv"))
         status = join_tables(b, out, path, error);
     else if (!b->call->json)
         head_text(b, out, path);
-    if (status != SF_OK || out->length == 0)
-        return status;
+    if (status != SF_OK || out->length == 0) return status;
     b->has_printed = true;
     status = app_print(out, error);
     return status == SF_OK && ferror(stdout) ? SF_END : status; /* who reads has had enough */
@@ -560,8 +529,7 @@ static int print(batch *b, const char *path, sf_text *out, sf_error *error)
 
 static void count_failure(batch *b, const app_job *job)
 {
-    if (b->failed == 0)
-        b->first_code = job->exit_code;
+    if (b->failed == 0) b->first_code = job->exit_code;
     if (b->failed < MOST_NAMED)
         sf_text_printf(&b->failures, "%s%s", b->failed > 0 ? ", " : "", b->items[job->item].label);
     b->failed++;
@@ -575,8 +543,7 @@ static int refuse(const batch *b, const app_job *job)
     int status = single_out(&one, b, job->item);
     sf_fail(&error, SF_INTERNAL, b->items[job->item].label, "ended by signal %d (%s)", job->signal,
             strsignal(job->signal));
-    if (status == SF_OK)
-        app_refuse_words((int)one.word_count, one.call.words, &error);
+    if (status == SF_OK) app_refuse_words((int)one.word_count, one.call.words, &error);
     single_free(&one);
     return status;
 }
@@ -584,21 +551,17 @@ static int refuse(const batch *b, const app_job *job)
 static int take(void *context, app_job *job, sf_error *error)
 {
     batch *b = context;
-    if (job->exit_code != 0)
-        count_failure(b, job);
-    if (job->signal != 0)
-        return refuse(b, job);
+    if (job->exit_code != 0) count_failure(b, job);
+    if (job->signal != 0) return refuse(b, job);
     return print(b, b->items[job->item].label, &job->out, error);
 }
 
 /* The code of the first that failed, as a status. */
 static int tell_failures(const batch *b, sf_error *error)
 {
-    if (b->failed == 0)
-        return SF_OK;
+    if (b->failed == 0) return SF_OK;
     char more[48] = "";
-    if (b->failed > MOST_NAMED)
-        snprintf(more, sizeof more, " and %zu more", b->failed - MOST_NAMED);
+    if (b->failed > MOST_NAMED) snprintf(more, sizeof more, " and %zu more", b->failed - MOST_NAMED);
     int code = b->first_code;
     return sf_fail(error, sf_exit_code(-code) == code ? (sf_status)-code : SF_INTERNAL, NULL,
                    "%zu of %zu recordings failed: %s%s", b->failed, b->count,
@@ -629,8 +592,7 @@ static int pack(sf_text *packed, const app_job *job)
     sf_text_append(packed, (const char *)&head, sizeof head);
     const sf_text *texts[] = {&job->out, &job->said};
     for (int i = 0; i < 2; i++)
-        if (texts[i]->length > 0)
-            sf_text_append(packed, texts[i]->data, texts[i]->length);
+        if (texts[i]->length > 0) sf_text_append(packed, texts[i]->data, texts[i]->length);
     return packed->failed ? SF_NO_MEMORY : SF_OK;
 }
 
@@ -658,8 +620,7 @@ static int tell_recording(batch *b, size_t recording, int *printed, sf_error *er
     size_t size;
     status = sf_ranks_append(&all, &size, packed.data, packed.length, status, error);
     sf_text_free(&packed);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     app_job job;
     unpack(&job, recording, all);
     sf_free(all);
@@ -679,8 +640,7 @@ static int run_over_ranks(batch *b, app_jobs *jobs, sf_error *error)
     int status = b->kept != NULL ? SF_OK : sf_fail_memory(error), printed = SF_OK;
     jobs->ended = NULL;
     jobs->take = keep;
-    if (status == SF_OK)
-        status = app_jobs_run(jobs, error);
+    if (status == SF_OK) status = app_jobs_run(jobs, error);
     status = sf_ranks_agree(status, error);
     for (size_t i = 0; status == SF_OK && i < b->count; i++)
         status = tell_recording(b, i, &printed, error);
@@ -698,16 +658,13 @@ int app_batch(const app_call *call, int (*perform)(app_call *call), sf_error *er
     app_jobs jobs = {.work = work, .ended = ended, .take = take, .context = &b};
     app_catch_signals();
     int status = find_recordings(&b, error);
-    if (status == SF_OK)
-        status = check(&b, error);
-    if (status == SF_OK)
-        status = share_cores(&b, &jobs.at_once, error);
+    if (status == SF_OK) status = check(&b, error);
+    if (status == SF_OK) status = share_cores(&b, &jobs.at_once, error);
     status = sf_ranks_agree(status, error);
     jobs.count = count_own(&b);
     if (status == SF_OK)
         status = sf_ranks_count() > 1 ? run_over_ranks(&b, &jobs, error) : app_jobs_run(&jobs, error);
-    if (status == SF_OK || status == SF_END)
-        status = tell_failures(&b, error);
+    if (status == SF_OK || status == SF_END) status = tell_failures(&b, error);
     batch_free(&b);
     return status;
 }

@@ -72,10 +72,8 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
     static const char *const own[] = {"device", "threads", "max-p", "max-q", NULL};
     const app_call *call = r->call;
     int status = app_refuse_recording_options(call, own, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &reaching_table, r, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_options_read(call, &reaching_table, r, error);
+    if (status != SF_OK) return status;
     const char *kronecker = r->kronecker;
     if ((kronecker != NULL) == (call->argument_count > 0))
         return sf_fail(error, SF_USAGE, NULL, "takes a graph or --kronecker, and was given %s",
@@ -89,10 +87,8 @@ static int read_graph(reaching *r, const sf_graph_options *as, sf_error *error)
         status = sf_graph_kronecker(&r->graph, kronecker, &how, &progress, error);
     if (status == SF_USAGE && kronecker != NULL && how.max_p <= 0 && how.max_q <= 0)
         snprintf(error->place, sizeof error->place, "--kronecker");
-    if (status == SF_OK)
-        app_limits_warn(call);
-    if (status == SF_OK && kronecker == NULL)
-        app_tell_pairs(call, call->arguments[0]);
+    if (status == SF_OK) app_limits_warn(call);
+    if (status == SF_OK && kronecker == NULL) app_tell_pairs(call, call->arguments[0]);
     return app_name_option(call, status, error);
 }
 
@@ -104,15 +100,13 @@ static int read_vertices(uint32_t **vertices, size_t *count, const reaching *r, 
     int status = SF_OK;
     for (const char *given; status == SF_OK && (given = app_next_value(r->call, option, &from)) != NULL;) {
         void *room = *vertices;
-        if (sf_reserve(&room, &capacity, *count + 1, sizeof **vertices) != 0)
-            return sf_fail_memory(error);
+        if (sf_reserve(&room, &capacity, *count + 1, sizeof **vertices) != 0) return sf_fail_memory(error);
         *vertices = room;
         uint32_t *next = &(*vertices)[(*count)++];
         status = recording != NULL ? sf_recording_find_unit(recording, given, next, error)
                                    : sf_graph_find(r->graph, given, next, error);
     }
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--%s", option);
+    if (status != SF_OK) snprintf(error->place, sizeof error->place, "--%s", option);
     return status;
 }
 
@@ -127,11 +121,9 @@ static int connect_recording(reaching *r, const sf_graph_options *as, sf_error *
 {
     sf_recording *recording;
     int status = app_load(r->call, r->call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = read_ends(r, recording, error);
-    if (status == SF_OK)
-        status = app_connect(&r->graph, r->call, recording, as, NULL, error);
+    if (status == SF_OK) status = app_connect(&r->graph, r->call, recording, as, NULL, error);
     sf_recording_free(recording);
     return status;
 }
@@ -161,8 +153,7 @@ static int read_options(reaching *r, sf_error *error)
     const app_call *call = r->call;
     r->options = sf_search_options_default();
     int status = r->source_count > 1 ? app_refuse(call, of_one, "goes with one --source", error) : SF_OK;
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_search_table, &r->options, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_search_table, &r->options, error);
     r->options.enterprise = app_has(call, "features");
     return status;
 }
@@ -170,14 +161,12 @@ static int read_options(reaching *r, sf_error *error)
 static int search(reaching *r, sf_error *error)
 {
     int status = read_options(r, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_progress progress = app_progress(r->call);
     r->options.stopped = &r->stopped;
     status =
         sf_graph_search(&r->searches, r->graph, r->sources, r->source_count, &r->options, &progress, error);
-    if (r->searches == NULL)
-        return app_name_option(r->call, status, error);
+    if (r->searches == NULL) return app_name_option(r->call, status, error);
     app_stop_take(&r->stop, status, "searching", error);
     r->g.size = sizeof r->g;
     r->found.size = sizeof r->found;
@@ -299,8 +288,7 @@ static int open_paths(sf_searches **alone, sf_searches_columns *found, const rea
     how.direction = SF_BFS_TOP_DOWN;
     how.threads = 1;
     int status = sf_graph_search(alone, r->graph, &r->sources[i], 1, &how, NULL, NULL);
-    if (status == SF_OK)
-        sf_searches_get_columns(*alone, found);
+    if (status == SF_OK) sf_searches_get_columns(*alone, found);
     return status;
 }
 
@@ -421,8 +409,7 @@ static int list_vertices(paths *p, size_t search)
     const reaching *r = p->r;
     const size_t most = r->target_count > 0 ? r->target_count : r->g.vertex_count;
     p->vertices = sf_alloc(most, sizeof *p->vertices);
-    if (p->vertices == NULL)
-        return SF_NO_MEMORY;
+    if (p->vertices == NULL) return SF_NO_MEMORY;
     for (uint32_t k = 0; k < most; k++)
         if (r->target_count > 0)
             p->vertices[p->count++] = r->targets[k];
@@ -434,8 +421,7 @@ static int list_vertices(paths *p, size_t search)
 SF_LENGTH(count_paths)
 {
     const document_of *d = of;
-    if (no_paths(d->r) != NULL)
-        return false;
+    if (no_paths(d->r) != NULL) return false;
     close_paths_of(d->paths);
     d->paths->failed = open_paths_of(d->paths, d->r, row) != SF_OK || list_vertices(d->paths, row) != SF_OK;
     *length = d->paths->failed ? 1 : d->paths->count;
@@ -446,8 +432,7 @@ SF_GETTER(get_path)
 {
     paths *p = ((const document_of *)of)->paths;
     value->failed = p->failed;
-    if (p->failed)
-        return;
+    if (p->failed) return;
     take_row(p, p->vertices[item]);
     sf_value_set_record(value, &p->row, 0);
 }
@@ -573,8 +558,7 @@ static void spell_path(sf_text *text, const reaching *r, const sf_searches_colum
 
 static void spell_paths(sf_text *text, const reaching *r)
 {
-    if (r->target_count == 0)
-        return;
+    if (r->target_count == 0) return;
     sf_text_printf(text, "\n");
     if (no_paths(r) != NULL) {
         sf_text_printf(text, "%s\n", no_paths(r));
@@ -618,8 +602,7 @@ static void print_many_table(sf_text *text, const reaching *r)
     for (size_t c = 0; c < 4; c++)
         app_table_cell(&table, "%s", head[c]);
     for (size_t i = 0; i < r->source_count; i++) {
-        if (is_missing(r, i))
-            continue;
+        if (is_missing(r, i)) continue;
         sf_text levels = {0};
         for (uint32_t level = 0; level <= r->found.depth[i] && levels.length < 72; level++)
             sf_text_printf(&levels, level > 0 ? " %" PRIu64 : "%" PRIu64, sizes_of(r, i)[level]);
@@ -656,8 +639,7 @@ static void name_level(sf_text *text, const reaching *r, uint32_t level)
     enum { WIDTH = 72 };
     sf_text_clear(text);
     for (uint32_t v = 0; v < r->g.vertex_count; v++) {
-        if (r->found.levels[v] != level)
-            continue;
+        if (r->found.levels[v] != level) continue;
         if (text->length + strlen(r->g.names[v]) > WIDTH) {
             sf_text_printf(text, " ...");
             return;
@@ -671,8 +653,7 @@ static void delay_cell(app_table *table, const reaching *r, uint32_t level)
 {
     int64_t low_ns = INT64_MAX, high_ns = 0;
     for (uint32_t v = 0; v < r->g.vertex_count; v++) {
-        if (r->found.levels[v] != level)
-            continue;
+        if (r->found.levels[v] != level) continue;
         low_ns = r->found.path_low_ns[v] < low_ns ? r->found.path_low_ns[v] : low_ns;
         high_ns = r->found.path_high_ns[v] > high_ns ? r->found.path_high_ns[v] : high_ns;
     }
@@ -702,17 +683,13 @@ static void print_one_table(sf_text *text, const reaching *r)
     sf_text names = {0};
     app_table_cell(&table, "level");
     app_table_cell(&table, "vertices");
-    if (timed)
-        app_table_cell(&table, "delay ms");
-    if (named)
-        app_table_cell(&table, "names");
+    if (timed) app_table_cell(&table, "delay ms");
+    if (named) app_table_cell(&table, "names");
     for (uint32_t level = 0; level <= r->found.depth[0]; level++) {
         app_table_cell(&table, "%u", level);
         app_table_cell(&table, "%" PRIu64, sizes_of(r, 0)[level]);
-        if (timed)
-            delay_cell(&table, r, level);
-        if (!named)
-            continue;
+        if (timed) delay_cell(&table, r, level);
+        if (!named) continue;
         name_level(&names, r, level);
         app_table_cell(&table, "%s", names.data != NULL ? names.data : "");
     }
@@ -744,13 +721,11 @@ static int run(app_call *call, sf_error *error)
     reaching r = {.call = call};
     app_catch_signals();
     int status = load(&r, error);
-    if (status == SF_OK)
-        status = search(&r, error);
+    if (status == SF_OK) status = search(&r, error);
     const char *out = app_value(call, "out", NULL);
     if (status == SF_OK && !app_stop_spares(&r.stop, call, out) && out != NULL)
         status = write_out(&r, out, error);
-    if (status == SF_OK)
-        status = app_stop_report(&r.stop, report(&r, error), error);
+    if (status == SF_OK) status = app_stop_report(&r.stop, report(&r, error), error);
     sf_free(r.sources);
     sf_free(r.targets);
     sf_searches_free(r.searches);

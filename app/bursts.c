@@ -46,12 +46,9 @@ static int parse(bursts *b, sf_error *error)
     const app_call *call = b->call;
     b->options = SF_BURST_REPORT_OPTIONS;
     int status = app_options_read(call, &sf_activity_table, &b->options.activity, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_burst_report_options_table, &b->options, error);
-    if (status == SF_OK)
-        status = sf_activity_check(&b->options.activity, error);
-    if (status == SF_OK)
-        status = app_table_asked(call, &b->table, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_burst_report_options_table, &b->options, error);
+    if (status == SF_OK) status = sf_activity_check(&b->options.activity, error);
+    if (status == SF_OK) status = app_table_asked(call, &b->table, error);
     return status;
 }
 
@@ -97,8 +94,7 @@ static int print_units(sf_text *text, const bursts *b, sf_error *error)
     app_table table = {0};
     static const char *const heads[] = {"unit",      "name",  "Hz",        "bursts",  "a minute",
                                         "by chance", "share", "by chance", "lasts s", "spikes"};
-    if (shown == NULL)
-        return sf_fail_memory(error);
+    if (shown == NULL) return sf_fail_memory(error);
     app_table_heads(&table, heads, 10);
     for (size_t k = 0; k < listed; k++) {
         size_t best = SIZE_MAX;
@@ -189,12 +185,9 @@ static int run(app_call *call, sf_error *error)
     sf_recording *recording;
     bursts b = {.call = call};
     int status = parse(&b, error);
-    if (status == SF_OK)
-        status = app_nwb_check(call, error);
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_nwb_check(call, error);
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     app_tell_seed(call, b.options.seed);
     status = sf_burst_report_find(&b.found, recording, &b.options, error);
     if (status == SF_OK) {

@@ -77,8 +77,7 @@ static int read_bursts(void *comparing, const char *text, sf_error *error)
     sf_burst_rule *rule = &((app_comparing *)comparing)->activity.bursts;
     int64_t *const times[] = {&rule->begin_ns, &rule->within_ns, &rule->apart_ns, &rule->least_ns};
     char *copy = sf_copy_string(text), *rest = copy;
-    if (copy == NULL)
-        return sf_fail_memory(error);
+    if (copy == NULL) return sf_fail_memory(error);
     bool right = true;
     for (size_t i = 0; i < 4 && right; i++)
         right = rest != NULL && sf_parse_scaled(sf_text_field(&rest, ','), 6, times[i]) && *times[i] >= 0;
@@ -148,11 +147,9 @@ static int hash_options(app_comparing *how, sf_error *error)
         const char *const *other = others, *name = call->given[i].name, *value = call->given[i].value;
         while (*other != NULL && strcmp(*other, name) != 0)
             other++;
-        if (*other != NULL)
-            continue;
+        if (*other != NULL) continue;
         hash = sf_hash_bytes(hash, name, strlen(name) + 1);
-        if (value == NULL)
-            continue;
+        if (value == NULL) continue;
         hash = sf_hash_bytes(hash, value, strlen(value) + 1);
         if (app_is_file(value)) /* whatever is in it now */
             status = app_hash_input(&hash, value, error);
@@ -169,17 +166,14 @@ static int add_defaults(app_call *call, const app_call *given, size_t jobs, sf_e
     size_t cores = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     *call = *given;
     call->given = sf_alloc(given->given_count + 3, sizeof *call->given);
-    if (call->given == NULL)
-        return sf_fail_memory(error);
-    if (given->given_count > 0)
-        memcpy(call->given, given->given, given->given_count * sizeof *call->given);
+    if (call->given == NULL) return sf_fail_memory(error);
+    if (given->given_count > 0) memcpy(call->given, given->given, given->given_count * sizeof *call->given);
     snprintf(threads, sizeof threads, "%zu", jobs < cores ? cores / jobs : 1);
     if (!app_has(given, "significance"))
         call->given[call->given_count++] = (app_given){"significance", "segment-shift"};
     if (!app_has(given, "max-p") && !app_has(given, "max-q"))
         call->given[call->given_count++] = (app_given){"max-q", "0.05"};
-    if (!app_has(given, "threads"))
-        call->given[call->given_count++] = (app_given){"threads", threads};
+    if (!app_has(given, "threads")) call->given[call->given_count++] = (app_given){"threads", threads};
     return SF_OK;
 }
 
@@ -191,13 +185,11 @@ static int check_options(const app_call *call, sf_error *error)
     app_test test;
     int metric = 0;
     int status = app_word(call, "metric", &metric, error);
-    if (status == SF_OK)
-        status = app_mining_parse(&mining, &silent, error);
+    if (status == SF_OK) status = app_mining_parse(&mining, &silent, error);
     if (status == SF_OK && mining.options.max_size < 3)
         status = sf_fail(error, SF_USAGE, "--max-size", "found '2', expected a whole number from 3 to %d",
                          SF_EPISODE_MAX_SIZE);
-    if (status == SF_OK)
-        status = app_test_parse(&test, &silent, error);
+    if (status == SF_OK) status = app_test_parse(&test, &silent, error);
     if (status == SF_OK && test.options.kind == SF_SIGNIFICANCE_ANALYTIC)
         status =
             sf_fail(error, SF_USAGE, "--significance",
@@ -218,17 +210,13 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
     *jobs = asked.at_once > 0 ? asked.at_once : sf_thread_cores();
     c->picture = app_value(c->call, "plot", NULL);
     c->shared_scale = app_has(c->call, "shared-scale");
-    if (status == SF_OK && c->picture != NULL)
-        status = sf_scene_check_path(c->picture, error);
-    if (status == SF_OK)
-        status = app_options_read(c->call, &sf_activity_table, &c->how.activity, error);
-    if (status == SF_OK)
-        status = app_options_read(c->call, &comparing_table, &c->how, error);
+    if (status == SF_OK && c->picture != NULL) status = sf_scene_check_path(c->picture, error);
+    if (status == SF_OK) status = app_options_read(c->call, &sf_activity_table, &c->how.activity, error);
+    if (status == SF_OK) status = app_options_read(c->call, &comparing_table, &c->how, error);
     if (status == SF_OK)
         status = app_options_read(c->call, &sf_criticality_options_table, &c->how.criticality, error);
     c->how.criticality.rounds = 0; /* no test of a power law is told */
-    if (status == SF_OK)
-        status = app_responses_parse(&c->how.response, c->call, error);
+    if (status == SF_OK) status = app_responses_parse(&c->how.response, c->call, error);
     if (status == SF_OK && c->how.response.marker == NULL)
         status = app_refuse(c->call, (const char *const[]){"response", "baseline", "around", "bin", NULL},
                             "goes with --marker", error);
@@ -243,11 +231,9 @@ static int parse(app_comparison *c, app_call *call, size_t *jobs, sf_error *erro
                             "goes with --sequences", error);
     c->how.sequence.surrogates = surrogates;
     c->how.response.permutations = SF_RESPONSE_OPTIONS.permutations; /* --permutations is of groups */
-    if (status == SF_OK)
-        status = add_defaults(call, c->call, *jobs, error);
+    if (status == SF_OK) status = add_defaults(call, c->call, *jobs, error);
     c->how.call = call;
-    if (status == SF_OK)
-        status = check_options(call, error);
+    if (status == SF_OK) status = check_options(call, error);
     return status == SF_OK ? hash_options(&c->how, error) : status;
 }
 
@@ -286,8 +272,7 @@ static char *path_of(const char *table_path, const char *file)
 {
     const char *slash = strrchr(table_path, '/');
     sf_text path = {0};
-    if (file[0] != '/' && slash != NULL)
-        sf_text_append(&path, table_path, (size_t)(slash - table_path) + 1);
+    if (file[0] != '/' && slash != NULL) sf_text_append(&path, table_path, (size_t)(slash - table_path) + 1);
     sf_text_append(&path, file, strlen(file));
     char *copy = path.failed ? NULL : sf_copy_string(path.data);
     sf_text_free(&path);
@@ -341,8 +326,7 @@ static int list_files(app_comparison *c, sf_error *error)
     c->files = sf_alloc(c->table.row_count, sizeof *c->files);
     c->inputs = sf_alloc(c->table.row_count, sizeof *c->inputs);
     c->results = sf_alloc(c->table.row_count, sizeof *c->results);
-    if (c->files == NULL || c->inputs == NULL || c->results == NULL)
-        return sf_fail_memory(error);
+    if (c->files == NULL || c->inputs == NULL || c->results == NULL) return sf_fail_memory(error);
     for (size_t row = 0; row < c->table.row_count; row++) {
         char place[256];
         snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_delimited_line(&c->table, row));
@@ -354,8 +338,7 @@ static int list_files(app_comparison *c, sf_error *error)
                 return sf_fail(error, SF_DATA, place, "has nothing in the column '%s'",
                                sf_delimited_name(&c->table, columns[k]));
         int status = add_input(c, row, sf_delimited_cell(&c->table, row, file), error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -364,13 +347,10 @@ static int read_table(app_comparison *c, sf_error *error)
 {
     sf_text text = {0};
     int status = sf_file_read(&text, c->table_path, error);
-    if (status == SF_OK)
-        status = sf_delimited_parse(&c->table, text.data, text.length, c->table_path, error);
+    if (status == SF_OK) status = sf_delimited_parse(&c->table, text.data, text.length, c->table_path, error);
     sf_text_free(&text);
-    if (status == SF_OK)
-        status = app_grouping_parse(&c->grouping, &c->how, c->call, &c->table, error);
-    if (status == SF_OK)
-        status = list_files(c, error);
+    if (status == SF_OK) status = app_grouping_parse(&c->grouping, &c->how, c->call, &c->table, error);
+    if (status == SF_OK) status = list_files(c, error);
     return status == SF_OK ? check_columns(c, error) : status;
 }
 
@@ -399,28 +379,24 @@ static int take_rows(app_comparison *c, size_t table_row, const sf_delimited *pa
     size_t well = sf_delimited_column(&c->table, "well"), taken = 0;
     const char *wanted = well != SIZE_MAX ? sf_delimited_cell(&c->table, table_row, well) : "";
     app_compared_row *rows = sf_resize(c->rows, c->row_count + part->row_count, sizeof *rows);
-    if (rows == NULL)
-        return sf_fail_memory(error);
+    if (rows == NULL) return sf_fail_memory(error);
     c->rows = rows;
     for (size_t i = 0; i < part->row_count; i++) {
         const char *name = sf_delimited_cell(part, i, 0);
-        if (wanted[0] != '\0' && strcmp(wanted, name) != 0)
-            continue;
+        if (wanted[0] != '\0' && strcmp(wanted, name) != 0) continue;
         app_compared_row *row = &rows[c->row_count];
         *row = (app_compared_row){.table_row = table_row,
                                   .file = c->files[table_row],
                                   .well = sf_copy_string(name),
                                   .duration_s = number_in(part, i, "duration_s"),
                                   .declared = number_in(part, i, "declared") > 0};
-        if (row->well == NULL)
-            return sf_fail_memory(error);
+        if (row->well == NULL) return sf_fail_memory(error);
         for (int m = 0; m < SF_MEASURES; m++)
             take_value(row, part, i, (sf_measured)m);
         c->row_count++;
         taken++;
     }
-    if (taken > 0)
-        return SF_OK;
+    if (taken > 0) return SF_OK;
     char place[256];
     snprintf(place, sizeof place, "%.200s:%zu", c->table_path, sf_delimited_line(&c->table, table_row));
     return sf_fail(error, SF_DATA, place, "there is no well '%s' in %s, whose first is '%s'", wanted,
@@ -435,18 +411,15 @@ static int collect(app_comparison *c, sf_error *error)
         const app_compared *result = &c->results[c->files[row]];
         sf_text path = {0}, text = {0};
         sf_delimited part = {0};
-        if (result->status != SF_OK)
-            continue;
+        if (result->status != SF_OK) continue;
         sf_text_printf(&path, "%s/parts/%s/%s", c->folder, result->key, app_compared_names[0]);
         status = path.failed ? sf_fail_memory(error) : sf_file_read(&text, path.data, error);
-        if (status == SF_OK)
-            status = sf_delimited_parse(&part, text.data, text.length, path.data, error);
+        if (status == SF_OK) status = sf_delimited_parse(&part, text.data, text.length, path.data, error);
         for (int m = 0; m < SF_MEASURES && status == SF_OK; m++)
             if (sf_delimited_column(&part, sf_measure_about((sf_measured)m)->name) == SIZE_MAX ||
                 sf_delimited_column(&part, "duration_s") == SIZE_MAX)
                 status = sf_fail(error, SF_DATA, path.data, "is damaged: remove its folder and run again");
-        if (status == SF_OK)
-            status = take_rows(c, row, &part, error);
+        if (status == SF_OK) status = take_rows(c, row, &part, error);
         sf_delimited_free(&part);
         sf_text_free(&text);
         sf_text_free(&path);
@@ -575,8 +548,7 @@ static void warn_of_factors(const app_comparison *c)
 
 static int make_folder(const char *path, sf_error *error)
 {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return SF_OK;
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return SF_OK;
     return sf_fail(error, SF_CANNOT_CREATE, path, "cannot make this folder: %s", strerror(errno));
 }
 
@@ -585,8 +557,7 @@ static int analyse(app_comparison *c, size_t jobs, sf_error *error)
     sf_text parts = {0};
     sf_text_printf(&parts, "%s/parts", c->folder);
     int status = parts.failed ? sf_fail_memory(error) : make_folder(c->folder, error);
-    if (status == SF_OK)
-        status = make_folder(parts.data, error);
+    if (status == SF_OK) status = make_folder(parts.data, error);
     if (status == SF_OK)
         status =
             app_compare_recordings(c->results, &c->how, c->inputs, c->input_count, parts.data, jobs, error);
@@ -603,8 +574,7 @@ static int tell_result(const app_comparison *c, sf_error *error)
 {
     sf_text text = {0};
     int status = app_compare_write(c, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     warn_of_lengths(c);
     warn_of_undeclared(c);
     warn_of_rates(c);
@@ -645,16 +615,12 @@ static int run(app_call *call, sf_error *error)
     app_call each = {.given = NULL};
     app_comparison c = {.call = call, .table_path = call->arguments[0]};
     int status = parse(&c, &each, &jobs, error);
-    if (status == SF_OK)
-        status = read_table(&c, error);
-    if (status == SF_OK)
-        status = analyse(&c, jobs, error);
-    if (status == SF_OK)
-        status = collect(&c, error);
+    if (status == SF_OK) status = read_table(&c, error);
+    if (status == SF_OK) status = analyse(&c, jobs, error);
+    if (status == SF_OK) status = collect(&c, error);
     if (status == SF_OK)
         status = app_groups_make(&c.groups, &c.grouping, &c.table, c.rows, c.row_count, error);
-    if (status == SF_OK)
-        status = tell_result(&c, error);
+    if (status == SF_OK) status = tell_result(&c, error);
     close_comparison(&c);
     sf_free(each.given);
     return status;

@@ -34,8 +34,7 @@ static int find_column(size_t *column, const app_call *call, const char *option,
     const char *name = app_value(call, option, otherwise);
     char place[256], names[256] = "";
     *column = sf_delimited_column(table, name);
-    if (*column != SIZE_MAX)
-        return SF_OK;
+    if (*column != SIZE_MAX) return SF_OK;
     for (size_t c = 0, at = 0; c < table->column_count && at < sizeof names; c++)
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", c > 0 ? ", " : "",
                                sf_delimited_name(table, c));
@@ -74,8 +73,7 @@ static int parse_measures(app_grouping *grouping, const app_comparing *how, cons
     char *copy = list != NULL ? sf_copy_string(list) : NULL, *rest = copy;
     int status = list != NULL && copy == NULL ? sf_fail_memory(error) : SF_OK;
     for (int m = 0; m < SF_MEASURES && list == NULL; m++)
-        if (!is_without(how, m))
-            grouping->measures[grouping->measure_count++] = (sf_measured)m;
+        if (!is_without(how, m)) grouping->measures[grouping->measure_count++] = (sf_measured)m;
     while (rest != NULL && status == SF_OK) {
         const char *name = sf_text_field(&rest, ',');
         sf_nearest nearest = {.word = name};
@@ -139,16 +137,13 @@ int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const a
     for (size_t i = 0; usual[i] != NULL && !app_has(call, "replicate") && grouping->replicate == SIZE_MAX;
          i++)
         grouping->replicate = sf_delimited_column(table, usual[i]);
-    if (status == SF_OK)
-        status = parse_measures(grouping, how, call, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &app_grouping_table, grouping, error);
+    if (status == SF_OK) status = parse_measures(grouping, how, call, error);
+    if (status == SF_OK) status = app_options_read(call, &app_grouping_table, grouping, error);
     if (status == SF_OK && (grouping->block == grouping->by ||
                             (grouping->block != SIZE_MAX && grouping->block == grouping->factor)))
         status = sf_fail(error, SF_USAGE, "--block", "found '%s', whose values are what is compared",
                          sf_delimited_name(table, grouping->block));
-    if (status == SF_OK && grouping->factor != SIZE_MAX)
-        status = check_factor(grouping, table, error);
+    if (status == SF_OK && grouping->factor != SIZE_MAX) status = check_factor(grouping, table, error);
     if (status == SF_OK && grouping->test == SF_COMPARED_WELCH && app_has(call, "permutations"))
         status =
             sf_fail(error, SF_USAGE, "--permutations", "does not go with --test welch, which makes none");
@@ -179,8 +174,7 @@ static size_t find_name(const char **names, size_t *count, const char *name)
     size_t i = 0;
     while (i < *count && strcmp(names[i], name) != 0)
         i++;
-    if (i == *count)
-        names[(*count)++] = name;
+    if (i == *count) names[(*count)++] = name;
     return i;
 }
 
@@ -201,15 +195,13 @@ static int list_condition(app_groups *groups, const app_grouping *grouping, cons
             continue;
         if (condition->replicates == NULL)
             condition->replicates = sf_alloc(count, sizeof *condition->replicates);
-        if (condition->replicates == NULL)
-            return sf_fail_memory(error);
+        if (condition->replicates == NULL) return sf_fail_memory(error);
         const app_replicate replicate = {
             replicate_of(grouping, table, row),
             find_name(groups->blocks, &groups->block_count, cell_of(table, row, grouping->block))};
         rows[i].condition = groups->condition_count;
         rows[i].replicate = find_replicate(condition, replicate);
-        if (rows[i].replicate == condition->count)
-            condition->replicates[condition->count++] = replicate;
+        if (rows[i].replicate == condition->count) condition->replicates[condition->count++] = replicate;
         condition->rows++;
     }
     groups->condition_count += condition->rows > 0;
@@ -246,8 +238,7 @@ static double mean_of(mean m)
 
 static void add_to_mean(mean *m, double value)
 {
-    if (!isfinite(value))
-        return;
+    if (!isfinite(value)) return;
     m->sum += value;
     m->count++;
 }
@@ -273,15 +264,13 @@ static double average(const app_compared_row *rows, const bool *own, size_t coun
 static int average_replicates(app_groups *groups, const app_compared_row *rows, size_t count, sf_error *error)
 {
     bool *own = sf_alloc(count, sizeof *own);
-    if (own == NULL)
-        return sf_fail_memory(error);
+    if (own == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (size_t c = 0; c < groups->condition_count && status == SF_OK; c++) {
         app_condition *condition = &groups->conditions[c];
         condition->values = sf_alloc(condition->count * SF_MEASURES, sizeof *condition->values);
         condition->chance = sf_alloc(condition->count * SF_MEASURES, sizeof *condition->chance);
-        if (condition->values == NULL || condition->chance == NULL)
-            status = sf_fail_memory(error);
+        if (condition->values == NULL || condition->chance == NULL) status = sf_fail_memory(error);
         for (size_t r = 0; r < condition->count && status == SF_OK; r++) {
             for (size_t i = 0; i < count; i++)
                 own[i] = rows[i].condition == c && rows[i].replicate == r;
@@ -358,8 +347,7 @@ static int contrast(app_contrast *c, const app_groups *groups, const app_groupin
     for (size_t r = 0; r < first->count && !c->paired; r++)
         c->paired = is_in(second, first->replicates[r]);
     int status = open_side(&sides[0], first->count, groups->measure_count, error);
-    if (status == SF_OK)
-        status = open_side(&sides[1], second->count, groups->measure_count, error);
+    if (status == SF_OK) status = open_side(&sides[1], second->count, groups->measure_count, error);
     if (status == SF_OK) {
         gather(&sides[0], groups, first, first, second, c->paired);
         gather(&sides[1], groups, second, c->paired ? first : second, first, c->paired);
@@ -391,8 +379,7 @@ static int list_contrasts(app_groups *groups, const app_grouping *grouping, sf_e
         return sf_fail(error, SF_USAGE, "--control", "found '%s', which no recording is of",
                        grouping->control);
     groups->contrasts = sf_alloc(n * (n + 1) / 2, sizeof *groups->contrasts);
-    if (groups->contrasts == NULL)
-        return sf_fail_memory(error);
+    if (groups->contrasts == NULL) return sf_fail_memory(error);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n && groups->conditions[b].level == groups->conditions[a].level; b++) {
             const bool swapped = grouping->control != NULL && groups->conditions[b].first == control;
@@ -443,8 +430,7 @@ static void add_observation(observations *o, const app_groups *groups, const app
 {
     const app_condition known = {.replicates = o->known, .count = o->known_count};
     const size_t replicate = find_replicate(&known, condition->replicates[r]);
-    if (replicate == o->known_count)
-        o->known[o->known_count++] = condition->replicates[r];
+    if (replicate == o->known_count) o->known[o->known_count++] = condition->replicates[r];
     o->levels[0][o->count] = condition->first;
     o->levels[1][o->count] = condition->level;
     o->replicates[o->count] = replicate;
@@ -478,8 +464,7 @@ static int test_factors(app_groups *groups, const app_grouping *grouping, sf_err
                                     .blocks = o.blocks,
                                     .most = grouping->permutations,
                                     .seed = grouping->seed};
-    if (status == SF_OK)
-        status = sf_factors_find(&groups->factors, &input, error);
+    if (status == SF_OK) status = sf_factors_find(&groups->factors, &input, error);
     for (int e = 0; e < SF_FACTOR_EFFECTS && status == SF_OK; e++) {
         bool tested = false;
         for (size_t m = 0; m < groups->measure_count; m++)
@@ -498,8 +483,7 @@ static int test_factors(app_groups *groups, const app_grouping *grouping, sf_err
 static bool is_tested(const app_contrast *c, size_t measure_count)
 {
     for (size_t m = 0; m < measure_count; m++)
-        if (!isnan(c->told.measures[m].p))
-            return true;
+        if (!isnan(c->told.measures[m].p)) return true;
     return false;
 }
 
@@ -513,20 +497,15 @@ int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_d
                            .measure_count = grouping->measure_count,
                            .by = grouping->test};
     memcpy(groups->measures, grouping->measures, sizeof groups->measures);
-    if (grouping->replicate != SIZE_MAX)
-        groups->replicate = sf_delimited_name(table, grouping->replicate);
-    if (grouping->block != SIZE_MAX)
-        groups->block = sf_delimited_name(table, grouping->block);
-    if (grouping->factor != SIZE_MAX)
-        groups->factor = sf_delimited_name(table, grouping->factor);
+    if (grouping->replicate != SIZE_MAX) groups->replicate = sf_delimited_name(table, grouping->replicate);
+    if (grouping->block != SIZE_MAX) groups->block = sf_delimited_name(table, grouping->block);
+    if (grouping->factor != SIZE_MAX) groups->factor = sf_delimited_name(table, grouping->factor);
     int status = groups->conditions == NULL || groups->names == NULL || groups->levels == NULL ||
                          groups->blocks == NULL
                      ? sf_fail_memory(error)
                      : list_groups(groups, grouping, table, rows, count, error);
-    if (status == SF_OK)
-        status = average_replicates(groups, rows, count, error);
-    if (status == SF_OK)
-        status = list_contrasts(groups, grouping, error);
+    if (status == SF_OK) status = average_replicates(groups, rows, count, error);
+    if (status == SF_OK) status = list_contrasts(groups, grouping, error);
     for (size_t i = 0; i < groups->contrast_count && status == SF_OK; i++) {
         status = contrast(&groups->contrasts[i], groups, grouping, error);
         groups->tested += status == SF_OK && is_tested(&groups->contrasts[i], groups->measure_count);

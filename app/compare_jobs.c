@@ -53,8 +53,7 @@ static void ended(void *context, const app_job *job)
                     job->signal, strsignal(job->signal));
     else
         result->status = sf_fail(&result->error, SF_INTERNAL, path, "its analysis ended without a result");
-    if (job->said.length > 0)
-        fwrite(job->said.data, 1, job->said.length, stderr);
+    if (job->said.length > 0) fwrite(job->said.data, 1, job->said.length, stderr);
     if (c->how->call->verbose)
         app_warn(c->how->call, "%s: %s, %.3g s", path,
                  result->status != SF_OK ? result->error.text

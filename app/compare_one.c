@@ -169,8 +169,7 @@ static void write_units(analysis *a)
     for (size_t u = 0; u < a->of.unit_count; u++) {
         const sf_unit *unit = &a->of.units[u];
         const sf_unit_activity *told = &a->activity.units[u];
-        if (!is_looked_at(a, u))
-            continue;
+        if (!is_looked_at(a, u)) continue;
         write_row(a, APP_COMPARED_UNITS, &app_compared_units,
                   &(unit_row){.unit = (uint32_t)u,
                               .name = unit->name,
@@ -204,8 +203,7 @@ static int write_bursts(analysis *a, sf_error *error)
 static void write_edges(analysis *a)
 {
     sf_table edges = {0};
-    if (a->graph != NULL)
-        sf_graph_get_table(a->graph, &edges);
+    if (a->graph != NULL) sf_graph_get_table(a->graph, &edges);
     for (size_t i = 0; i < edges.row_count; i++)
         app_csv_cells(begin_row(a, APP_COMPARED_EDGES), &edges, i);
 }
@@ -214,8 +212,7 @@ static size_t write_chains(analysis *a)
 {
     size_t count = 0;
     sf_table episodes = {0};
-    if (a->chains != NULL)
-        sf_episodes_get_table(a->chains, &episodes);
+    if (a->chains != NULL) sf_episodes_get_table(a->chains, &episodes);
     for (size_t i = 0; i < episodes.row_count; i++)
         if (a->c.episodes[i].size > 2) {
             app_csv_cells(begin_row(a, APP_COMPARED_CHAINS), &episodes, i);
@@ -230,8 +227,7 @@ static void write_responses(analysis *a)
     const sf_table *table = sf_table_find("responses");
     for (size_t i = 0; i < sf_response_report_count(&a->responses); i++) {
         const sf_response_row row = sf_response_report_row(&a->responses, i);
-        if (is_looked_at(a, row.unit))
-            write_row(a, APP_COMPARED_RESPONSES, table, &row);
+        if (is_looked_at(a, row.unit)) write_row(a, APP_COMPARED_RESPONSES, table, &row);
     }
 }
 
@@ -239,8 +235,7 @@ static void write_sequences(analysis *a)
 {
     const sf_table *table = sf_table_find("sequence_units");
     for (size_t u = 0; u < a->sequences.found.unit_count; u++)
-        if (is_looked_at(a, u))
-            write_row(a, APP_COMPARED_SEQUENCES, table, &a->sequences.units[u]);
+        if (is_looked_at(a, u)) write_row(a, APP_COMPARED_SEQUENCES, table, &a->sequences.units[u]);
 }
 
 /* Why a test said nothing of anything, or NULL. */
@@ -282,8 +277,7 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     sf_network_measures measures = {0};
     const sf_network *network = &measures.network;
     bool *active = sf_alloc(a->of.unit_count, sizeof *active);
-    if (active == NULL)
-        return sf_fail_memory(error);
+    if (active == NULL) return sf_fail_memory(error);
     for (size_t u = 0; u < a->of.unit_count; u++) {
         active[u] = a->activity.units[u].active;
         row.units += is_looked_at(a, u);
@@ -313,8 +307,7 @@ static int write_recording(analysis *a, size_t chains, sf_error *error)
     values[SF_MEASURE_CHAINS] = a->chains != NULL && row.chains_not_tested == NULL ? (double)chains : NAN;
     for (int m = SF_MEASURE_RESPONDING; m <= SF_MEASURE_LATENCY; m++)
         values[m] = NAN;
-    if (a->how->response.marker != NULL)
-        app_responses_measure(&a->responses, &a->activity, values, chance);
+    if (a->how->response.marker != NULL) app_responses_measure(&a->responses, &a->activity, values, chance);
     const sf_sequences *sequences = &a->sequences.found;
     bool ordered = a->how->sequences && sequences->ordered > 1;
     values[SF_MEASURE_SIMILARITY] = ordered ? sequences->mean_similarity : NAN;
@@ -335,14 +328,12 @@ static int connect_units(analysis *a, sf_error *error)
     bool tiling = strcmp(app_value(&call, "metric", "episodes"), "sttc") == 0;
     size_t kept = 0;
     call.given = sf_alloc(call.given_count, sizeof *call.given);
-    if (call.given == NULL)
-        return sf_fail_memory(error);
+    if (call.given == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < call.given_count; i++) {
         const char *const *name = of_episodes;
         while (*name != NULL && strcmp(*name, a->how->call->given[i].name) != 0)
             name++;
-        if (!tiling || *name == NULL)
-            call.given[kept++] = a->how->call->given[i];
+        if (!tiling || *name == NULL) call.given[kept++] = a->how->call->given[i];
     }
     call.given_count = kept;
     const sf_graph_options as = sf_graph_options_default();
@@ -361,10 +352,8 @@ static int find_chains(analysis *a, sf_error *error)
     app_mining mining;
     app_test test;
     int status = app_mining_parse(&mining, call, error);
-    if (status == SF_OK)
-        status = app_test_parse(&test, call, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_test_parse(&test, call, error);
+    if (status != SF_OK) return status;
     mining.options.significance = app_test_options(&test);
     status = app_mining_run(&a->chains, &mining, call, a->recording, error);
     if (status == SF_OK) {
@@ -379,12 +368,9 @@ static int analyse_well(analysis *a, sf_error *error)
     a->of = (sf_recording_columns){.size = sizeof a->of};
     sf_recording_get_columns(a->recording, &a->of);
     int status = sf_activity_find(&a->activity, a->recording, &a->how->activity, error);
-    if (status == SF_OK)
-        app_bursts_warn(a->how->call, &a->activity.network, a->how->activity.network.spikes);
-    if (status == SF_OK && (a->how->without & APP_PART_GRAPH) == 0)
-        status = connect_units(a, error);
-    if (status == SF_OK && (a->how->without & APP_PART_CHAINS) == 0)
-        status = find_chains(a, error);
+    if (status == SF_OK) app_bursts_warn(a->how->call, &a->activity.network, a->how->activity.network.spikes);
+    if (status == SF_OK && (a->how->without & APP_PART_GRAPH) == 0) status = connect_units(a, error);
+    if (status == SF_OK && (a->how->without & APP_PART_CHAINS) == 0) status = find_chains(a, error);
     if (status == SF_OK && a->how->response.marker != NULL)
         status =
             app_responses_find(&a->responses, a->how->call, a->recording, &a->how->response, NULL, error);
@@ -397,8 +383,7 @@ static int analyse_well(analysis *a, sf_error *error)
         write_sequences(a);
         write_edges(a);
         status = write_bursts(a, error);
-        if (status == SF_OK)
-            status = write_recording(a, write_chains(a), error);
+        if (status == SF_OK) status = write_recording(a, write_chains(a), error);
     }
     sf_activity_free(&a->activity);
     sf_graph_free(a->graph);
@@ -427,14 +412,12 @@ static int analyse_one_of_wells(analysis *a, const sf_recording *whole, const bo
     sf_text list = {0};
     sf_recording *part = NULL;
     for (size_t u = 0; u < count; u++)
-        if (units[u])
-            sf_text_printf(&list, "%s#%zu", list.length > 0 ? "," : "", u);
+        if (units[u]) sf_text_printf(&list, "%s#%zu", list.length > 0 ? "," : "", u);
     sf_selection selection = sf_selection_default();
     selection.units = list.data;
     int status = list.failed ? sf_fail_memory(error) : sf_recording_select(&part, whole, &selection, error);
     a->recording = part;
-    if (status == SF_OK)
-        status = analyse_well(a, error);
+    if (status == SF_OK) status = analyse_well(a, error);
     sf_recording_free(part);
     sf_text_free(&list);
     return status;
@@ -446,13 +429,11 @@ static int analyse_wells(analysis *a, const sf_recording *whole, sf_error *error
     sf_recording_get_columns(whole, &of);
     bool *seen = sf_alloc(of.unit_count, sizeof *seen), *here = sf_alloc(of.unit_count, sizeof *here);
     int status = seen == NULL || here == NULL ? sf_fail_memory(error) : SF_OK;
-    if (status == SF_OK && of.unit_count == 0)
-        status = sf_fail(error, SF_DATA, NULL, "there are no units");
+    if (status == SF_OK && of.unit_count == 0) status = sf_fail(error, SF_DATA, NULL, "there are no units");
     a->takes_part = here;
     for (size_t u = 0; status == SF_OK && u < of.unit_count; u++) {
         size_t units = 0;
-        if (seen[u])
-            continue;
+        if (seen[u]) continue;
         const char *well = well_of(&of.units[u]);
         for (size_t k = 0; k < of.unit_count; k++) {
             here[k] = strcmp(well_of(&of.units[k]), well) == 0;
@@ -482,8 +463,7 @@ static int hash_file(uint64_t *hash, const char *path, sf_error *error)
     static char block[1 << 16];
     size_t bytes;
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (file == NULL) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     while ((bytes = fread(block, 1, sizeof block, file)) > 0)
         *hash = sf_hash_bytes(*hash, block, bytes);
     int status = ferror(file) ? sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno)) : SF_OK;
@@ -503,15 +483,13 @@ static int hash_folder(uint64_t *hash, const char *path, sf_error *error)
 {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, NULL, alphasort), status = SF_OK;
-    if (count < 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (count < 0) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
         struct stat about;
         sf_text inside = {0};
         sf_text_printf(&inside, "%s/%s", path, name);
-        if (status == SF_OK && inside.failed)
-            status = sf_fail_memory(error);
+        if (status == SF_OK && inside.failed) status = sf_fail_memory(error);
         if (status == SF_OK && name[0] != '.' && stat(inside.data, &about) == 0) {
             *hash = sf_hash_bytes(*hash, name, strlen(name) + 1);
             if (S_ISREG(about.st_mode) && is_raw(name))
@@ -560,11 +538,9 @@ static int write_part(sf_text *texts, const char *folder, const char *key, sf_er
     for (size_t f = 0; f < APP_COMPARED_FILES && building.data != NULL; f++) { /* what is left of it */
         sf_text_clear(&path);
         sf_text_printf(&path, "%s/%s", building.data, app_compared_names[f]);
-        if (!path.failed)
-            unlink(path.data);
+        if (!path.failed) unlink(path.data);
     }
-    if (building.data != NULL)
-        rmdir(building.data);
+    if (building.data != NULL) rmdir(building.data);
     sf_text_free(&building);
     sf_text_free(&path);
     return status;
@@ -576,15 +552,11 @@ static int call_with(app_call *to, const app_call *call, const char *stream, con
 {
     *to = *call;
     to->given = sf_alloc(call->given_count + 3, sizeof *to->given);
-    if (to->given == NULL)
-        return sf_fail_memory(error);
+    if (to->given == NULL) return sf_fail_memory(error);
     memcpy(to->given, call->given, call->given_count * sizeof *to->given);
-    if (stream != NULL)
-        to->given[to->given_count++] = (app_given){"stream", stream};
-    if (input->recorded != NULL)
-        to->given[to->given_count++] = (app_given){"recorded", input->recorded};
-    if (input->positions != NULL)
-        to->given[to->given_count++] = (app_given){"positions", input->positions};
+    if (stream != NULL) to->given[to->given_count++] = (app_given){"stream", stream};
+    if (input->recorded != NULL) to->given[to->given_count++] = (app_given){"recorded", input->recorded};
+    if (input->positions != NULL) to->given[to->given_count++] = (app_given){"positions", input->positions};
     return SF_OK;
 }
 
@@ -599,10 +571,8 @@ static int analyse_stream(analysis *a, const app_compared_input *input, const ch
     own.call = &call;
     a->how = &own;
     a->stream = stream;
-    if (status == SF_OK)
-        status = app_load(&call, input->path, &recording, error);
-    if (status == SF_OK)
-        status = analyse_wells(a, recording, error);
+    if (status == SF_OK) status = app_load(&call, input->path, &recording, error);
+    if (status == SF_OK) status = analyse_wells(a, recording, error);
     sf_recording_free(recording);
     sf_free(call.given);
     a->how = how;
@@ -615,15 +585,12 @@ static int analyse_streams(analysis *a, const app_compared_input *input, sf_erro
     const app_call *call = a->how->call;
     const char *asked = app_value(call, "stream", NULL), *pattern = asked != NULL ? asked : "*";
     sf_streams streams = {0};
-    if (asked != NULL && strchr(asked, '*') == NULL)
-        return analyse_stream(a, input, asked, error);
+    if (asked != NULL && strchr(asked, '*') == NULL) return analyse_stream(a, input, asked, error);
     int status = app_streams_of(&streams, call, input->path, error);
     size_t taken = 0, empty = 0;
     for (size_t i = 0; status == SF_OK && i < streams.count; i++) {
-        if (fnmatch(pattern, streams.items[i].name, 0) != 0)
-            continue;
-        if (streams.items[i].spikes > 0)
-            status = analyse_stream(a, input, streams.items[i].name, error);
+        if (fnmatch(pattern, streams.items[i].name, 0) != 0) continue;
+        if (streams.items[i].spikes > 0) status = analyse_stream(a, input, streams.items[i].name, error);
         taken += streams.items[i].spikes > 0;
         empty += streams.items[i].spikes == 0;
     }
@@ -647,8 +614,7 @@ static int analyse(const app_comparing *how, const app_compared_input *input, co
     int status = analyse_streams(&a, input, error);
     for (size_t f = 0; f < APP_COMPARED_FILES; f++)
         sf_text_append(&texts[f], "\n", 1);
-    if (status == SF_OK)
-        status = write_part(texts, folder, key, error);
+    if (status == SF_OK) status = write_part(texts, folder, key, error);
     for (size_t f = 0; f < APP_COMPARED_FILES; f++)
         sf_text_free(&texts[f]);
     return status;
@@ -662,16 +628,14 @@ void app_compare_recording(app_compared *result, const app_comparing *how, const
     sf_text place = {0};
     *result = (app_compared){0};
     result->status = app_hash_input(&hash, input->path, &result->error);
-    if (input->recorded != NULL)
-        hash = sf_hash_bytes(hash, input->recorded, strlen(input->recorded) + 1);
+    if (input->recorded != NULL) hash = sf_hash_bytes(hash, input->recorded, strlen(input->recorded) + 1);
     if (result->status == SF_OK && input->positions != NULL) /* whatever is in it now */
         result->status = app_hash_input(&hash, input->positions, &result->error);
     if (result->status == SF_OK) {
         snprintf(result->key, sizeof result->key, "%016" PRIx64, hash);
         sf_text_printf(&place, "%s/%s", folder, result->key);
         result->kept = !place.failed && access(place.data, F_OK) == 0;
-        if (!result->kept)
-            result->status = analyse(how, input, folder, result->key, &result->error);
+        if (!result->kept) result->status = analyse(how, input, folder, result->key, &result->error);
     }
     sf_text_free(&place);
     result->seconds = (double)(sf_clock_monotonic_ns() - began) * 1e-9;

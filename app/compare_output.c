@@ -39,11 +39,9 @@ static int add_part(sf_text *out, const app_comparison *c, size_t row, app_compa
     sf_delimited part = {0};
     sf_text_printf(&path, "%s/parts/%s/%s", c->folder, result->key, app_compared_names[file]);
     int status = path.failed ? sf_fail_memory(error) : sf_file_read(&text, path.data, error);
-    if (status == SF_OK)
-        status = sf_delimited_parse(&part, text.data, text.length, path.data, error);
+    if (status == SF_OK) status = sf_delimited_parse(&part, text.data, text.length, path.data, error);
     for (size_t i = 0; i < part.row_count && status == SF_OK; i++) {
-        if (wanted[0] != '\0' && strcmp(sf_delimited_cell(&part, i, 0), wanted) != 0)
-            continue;
+        if (wanted[0] != '\0' && strcmp(sf_delimited_cell(&part, i, 0), wanted) != 0) continue;
         app_csv csv = {.out = out, .in_row = true};
         sf_text_append(out, "\n", 1);
         put_table_cells(out, &c->table, row);
@@ -75,10 +73,8 @@ static int write_parts(const app_comparison *c, app_compared_file file, sf_error
     sf_text_printf(&text, ",");
     app_compared_columns(&text, file);
     for (size_t row = 0; row < c->table.row_count && status == SF_OK; row++)
-        if (c->results[c->files[row]].status == SF_OK)
-            status = add_part(&text, c, row, file, error);
-    if (status == SF_OK)
-        return write_file(&text, c->folder, app_compared_names[file], error);
+        if (c->results[c->files[row]].status == SF_OK) status = add_part(&text, c, row, file, error);
+    if (status == SF_OK) return write_file(&text, c->folder, app_compared_names[file], error);
     sf_text_free(&text);
     return status;
 }
@@ -123,11 +119,9 @@ static int write_replicates(const app_comparison *c, sf_error *error)
     sf_text text = {0};
     app_csv csv = {.out = &text};
     app_csv_string(&csv, sf_delimited_name(&c->table, c->grouping.by));
-    if (groups->factor != NULL)
-        app_csv_string(&csv, groups->factor);
+    if (groups->factor != NULL) app_csv_string(&csv, groups->factor);
     app_csv_string(&csv, groups->replicate != NULL ? groups->replicate : "file");
-    if (groups->block != NULL)
-        app_csv_string(&csv, groups->block);
+    if (groups->block != NULL) app_csv_string(&csv, groups->block);
     sf_text_printf(&text, ",");
     app_csv_heads(&text, &means_table);
     for (size_t k = 0; k < groups->condition_count; k++) {
@@ -138,11 +132,9 @@ static int write_replicates(const app_comparison *c, sf_error *error)
             means.of = &row;
             app_csv_row(&csv);
             app_csv_string(&csv, condition->name);
-            if (groups->factor != NULL)
-                app_csv_string(&csv, groups->levels[condition->level]);
+            if (groups->factor != NULL) app_csv_string(&csv, groups->levels[condition->level]);
             app_csv_string(&csv, row.name);
-            if (groups->block != NULL)
-                app_csv_string(&csv, row.block);
+            if (groups->block != NULL) app_csv_string(&csv, row.block);
             app_csv_cells(&csv, &means, 0);
         }
     }
@@ -343,21 +335,16 @@ int app_compare_write(const app_comparison *c, sf_error *error)
     int status = SF_OK;
     for (int f = 0; f < APP_COMPARED_FILES && status == SF_OK; f++)
         status = write_parts(c, (app_compared_file)f, error);
-    if (status == SF_OK)
-        status = write_replicates(c, error);
-    if (status == SF_OK)
-        status = write_tests(c, error);
-    if (status == SF_OK)
-        status = write_effects(c, error);
+    if (status == SF_OK) status = write_replicates(c, error);
+    if (status == SF_OK) status = write_tests(c, error);
+    if (status == SF_OK) status = write_effects(c, error);
     sf_text document = {0}, picture = {0};
     sf_text_printf(&picture, "%s/measures.svg", c->folder);
     if (status == SF_OK)
         status = picture.failed ? sf_fail_memory(error) : app_compare_draw(c, picture.data, error);
-    if (status == SF_OK && c->picture != NULL)
-        status = app_compare_draw(c, c->picture, error);
+    if (status == SF_OK && c->picture != NULL) status = app_compare_draw(c, c->picture, error);
     sf_text_free(&picture);
-    if (status == SF_OK)
-        app_compare_json(&document, c);
+    if (status == SF_OK) app_compare_json(&document, c);
     return status == SF_OK ? write_file(&document, c->folder, "summary.json", error) : status;
 }
 
@@ -576,8 +563,7 @@ const sf_table app_compare_document = {
 static bool is_tested(const app_groups *groups, sf_measured first, sf_measured last)
 {
     for (size_t m = 0; m < groups->measure_count; m++)
-        if (groups->measures[m] >= first && groups->measures[m] <= last)
-            return true;
+        if (groups->measures[m] >= first && groups->measures[m] <= last) return true;
     return false;
 }
 
@@ -641,10 +627,8 @@ static void put_methods(sf_text *out, const app_comparison *c)
             groups->by == SF_COMPARED_RANKS ? "the difference of mean ranks"
                                             : "Welch's statistic (Janssen 1997; Chung and Romano 2013)",
             c->grouping.permutations, groups->measure_count);
-    if (groups->block != NULL)
-        sf_text_printf(out, ", within each %s", groups->block);
-    if (groups->factor != NULL)
-        sf_text_printf(out, ", at each %s", groups->factor);
+    if (groups->block != NULL) sf_text_printf(out, ", within each %s", groups->block);
+    if (groups->factor != NULL) sf_text_printf(out, ", at each %s", groups->factor);
     sf_text_printf(out, groups->tested > 1 ? ", and over %zu comparisons by Bonferroni's method. " : ". ",
                    groups->tested);
     if (groups->factor != NULL)
@@ -772,10 +756,8 @@ void app_compare_print(sf_text *text, const app_comparison *c)
         kept += c->results[i].status == SF_OK && c->results[i].kept;
     }
     sf_text_printf(text, "%s: %zu recordings", c->table_path, done);
-    if (kept > 0)
-        sf_text_printf(text, ", %zu of them analysed before", kept);
-    if (c->row_count > done)
-        sf_text_printf(text, ", %zu rows with their wells", c->row_count);
+    if (kept > 0) sf_text_printf(text, ", %zu of them analysed before", kept);
+    if (c->row_count > done) sf_text_printf(text, ", %zu rows with their wells", c->row_count);
     sf_text_printf(text, "; a replicate is %s %s", c->groups.replicate != NULL ? "one" : "each",
                    c->groups.replicate != NULL ? c->groups.replicate : "file");
     if (c->groups.block != NULL)
@@ -790,8 +772,7 @@ void app_compare_print(sf_text *text, const app_comparison *c)
                        c->groups.conditions[k].rows, c->groups.conditions[k].rows == 1 ? "" : "s");
     for (size_t i = 0; i < c->groups.contrast_count; i++)
         print_contrast(text, &c->groups, &c->groups.contrasts[i], c->call->verbose);
-    if (c->groups.factor != NULL)
-        print_effects(text, c);
+    if (c->groups.factor != NULL) print_effects(text, c);
     if (is_tested(&c->groups, SF_MEASURE_BURST_RATE, SF_MEASURE_NETWORK_UNITS))
         sf_text_printf(
             text, "\n[in brackets] what chance gives at these rates: the difference, and all behind it, is "

@@ -45,8 +45,7 @@ static void gather_rows(dots *d, const app_comparison *c, sf_measured measure)
     for (size_t k = 0; k < c->groups.condition_count; k++)
         for (size_t i = 0; i < c->row_count; i++) {
             double value = c->rows[i].values[measure] / unit_of(c, measure);
-            if (c->rows[i].condition != k || isnan(value))
-                continue;
+            if (c->rows[i].condition != k || isnan(value)) continue;
             d->x[d->count] = place(&c->groups, k, c->rows[i].replicate);
             d->y[d->count++] = value;
         }
@@ -61,8 +60,7 @@ static void draw_replicates(sf_panel *panel, const app_groups *groups, sf_measur
                                 .fill = sf_series_colour(1 + groups->conditions[k].first)};
             const double x = place(groups, k, r),
                          y = groups->conditions[k].values[r * SF_MEASURES + measure] / unit;
-            if (!isnan(y))
-                sf_panel_dots(panel, &ink, "replicate", &x, &y, 1, 0.8);
+            if (!isnan(y)) sf_panel_dots(panel, &ink, "replicate", &x, &y, 1, 0.8);
         }
 }
 
@@ -83,8 +81,7 @@ static const app_contrast *find_contrast(const app_groups *groups, size_t a, siz
 {
     for (size_t i = 0; i < groups->contrast_count; i++) {
         const app_contrast *c = &groups->contrasts[i];
-        if ((c->first == a && c->second == b) || (c->first == b && c->second == a))
-            return c;
+        if ((c->first == a && c->second == b) || (c->first == b && c->second == a)) return c;
     }
     return NULL;
 }
@@ -112,8 +109,7 @@ static void draw_pairs(sf_panel *panel, const app_groups *groups, sf_measured me
 static const sf_compared *compared_of(const app_groups *groups, size_t contrast, sf_measured measure)
 {
     for (size_t m = 0; m < groups->measure_count; m++)
-        if (groups->measures[m] == measure)
-            return &groups->contrasts[contrast].told.measures[m];
+        if (groups->measures[m] == measure) return &groups->contrasts[contrast].told.measures[m];
     return NULL;
 }
 
@@ -124,8 +120,7 @@ static const app_contrast *clearest(const app_groups *groups, sf_measured measur
     *told = NULL;
     for (size_t i = 0; i < groups->contrast_count; i++) {
         const sf_compared *of = compared_of(groups, i, measure);
-        if (of == NULL || isnan(of->g))
-            continue;
+        if (of == NULL || isnan(of->g)) continue;
         bool better = *told == NULL || of->q < (*told)->q || (isnan((*told)->q) && !isnan(of->q)) ||
                       (isnan((*told)->q) && fabs(of->g) > fabs((*told)->g));
         best = better ? &groups->contrasts[i] : best;
@@ -149,8 +144,7 @@ static void write_effects(sf_panel *panel, const app_comparison *c, sf_measured 
         tested = tested || !isnan(q);
         snprintf(numbers[e], sizeof numbers[e], isnan(q) ? "-" : "%.2g", q);
     }
-    if (!tested)
-        return;
+    if (!tested) return;
     snprintf(words, sizeof words, "q: %.20s %s, %.20s %s,", sf_delimited_name(&c->table, c->grouping.by),
              numbers[SF_FACTOR_FIRST], c->groups.factor, numbers[SF_FACTOR_SECOND]);
     sf_panel_words(panel, right, top * 0.96, SF_ANCHOR_END, words);
@@ -178,10 +172,8 @@ static void write_effect(sf_panel *panel, const app_groups *groups, sf_measured 
     const sf_compared *told;
     const app_contrast *contrast = clearest(groups, measure, &told);
     char words[160], q[48] = "";
-    if (contrast == NULL)
-        return;
-    if (!isnan(told->q))
-        snprintf(q, sizeof q, ", q = %.2g", told->q);
+    if (contrast == NULL) return;
+    if (!isnan(told->q)) snprintf(q, sizeof q, ", q = %.2g", told->q);
     int length = 0;
     if (groups->condition_count > 2)
         length = snprintf(words, sizeof words, "%.20s/%.20s: ", groups->conditions[contrast->second].name,
@@ -208,8 +200,7 @@ static summary summarise(const app_condition *condition, sf_measured measure, do
         squares += isnan(value) ? 0 : (value - of.mean) * (value - of.mean);
         of.n += isnan(value) ? 0 : 1;
     }
-    if (of.n < 2)
-        return of;
+    if (of.n < 2) return of;
     double n = (double)of.n, half = sf_student_quantile(0.05, n - 1) * sqrt(squares / (n - 1) / n);
     of.low = of.mean - half;
     of.high = of.mean + half;
@@ -227,12 +218,9 @@ static void draw_condition(sf_panel *panel, const app_groups *groups, size_t k, 
                  chance = mean_of(condition, condition->chance, measure) / unit;
     const double mean[] = {of.mean, of.mean}, level[] = {chance, chance}, at[] = {x, x},
                  ends[] = {of.low, of.high};
-    if (!isnan(chance))
-        sf_panel_line(panel, &pale, "chance", wide, level, 2);
-    if (!isnan(of.mean))
-        sf_panel_line(panel, &ink, "mean", wide, mean, 2);
-    if (!isnan(of.low))
-        sf_panel_line(panel, &ink, "interval", at, ends, 2);
+    if (!isnan(chance)) sf_panel_line(panel, &pale, "chance", wide, level, 2);
+    if (!isnan(of.mean)) sf_panel_line(panel, &ink, "mean", wide, mean, 2);
+    if (!isnan(of.low)) sf_panel_line(panel, &ink, "interval", at, ends, 2);
 }
 
 static double unit_of(const app_comparison *c, sf_measured measure)
@@ -251,8 +239,7 @@ static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured m
     const sf_ink grey = {.line = SF_BLACK, .fill = SF_GREY, .width_mm = 0.1};
     const double unit = unit_of(c, measure);
     char label[300], reference[APP_CONDITION_WORDS] = "";
-    if (c->shared_scale)
-        app_condition_words(reference, groups, 0);
+    if (c->shared_scale) app_condition_words(reference, groups, 0);
     snprintf(label, sizeof label, "%s%s%s", sf_measure_about(measure)->label, c->shared_scale ? " / " : "",
              reference);
     for (size_t k = 0; k < slot_count(groups); k++)
@@ -351,8 +338,7 @@ static double draw_all(sf_figure *figure, const app_comparison *c, double shared
         gather_rows(&rows, c, measure);
         double of = find_most(c, measure, &rows);
         *left_out += rows.count > 0 && isnan(of);
-        if (rows.count == 0 || isnan(of))
-            continue;
+        if (rows.count == 0 || isnan(of)) continue;
         highest = fmax(highest, of);
         if (figure != NULL)
             draw_panel(figure, c, measure, &rows, c->shared_scale ? shared : of, names, labels);
@@ -376,8 +362,7 @@ int app_compare_draw(const app_comparison *c, const char *path, sf_error *error)
         put_caption(&caption, c, left_out);
     }
     sf_figure_end(&figure, caption.data);
-    if (status == SF_OK)
-        status = sf_scene_write(&figure.scene, path, error);
+    if (status == SF_OK) status = sf_scene_write(&figure.scene, path, error);
     sf_scene_free(&figure.scene);
     sf_text_free(&caption);
     sf_free(room);

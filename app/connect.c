@@ -89,8 +89,7 @@ static int refuse_surrogates(const app_call *call, sf_error *error)
     static const char *const surrogates[] = {"surrogates", NULL}, *const seed[] = {"seed", NULL};
     const char *with = "goes with --metric sttc or --significance";
     int status = app_refuse(call, surrogates, with, error);
-    if (status != SF_OK || app_has(call, "rewired") || app_has(call, "measures"))
-        return status;
+    if (status != SF_OK || app_has(call, "rewired") || app_has(call, "measures")) return status;
     bool rewires = app_takes(call, app_match_connect_options);
     return app_refuse(call, seed, rewires ? "goes with --metric sttc, --significance or --rewired" : with,
                       error);
@@ -131,21 +130,17 @@ static int connect_episodes(sf_graph **graph, const app_call *call, const sf_rec
     app_test test;
     sf_episodes *pairs;
     int status = app_mining_parse(&mining, call, error);
-    if (status == SF_OK)
-        status = parse_test(&test, call, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = parse_test(&test, call, error);
+    if (status != SF_OK) return status;
     mining.options.max_size = 2;
     mining.options.max_p = mining.options.max_q = 0; /* of the graph, which knows reverse links by then */
     mining.options.significance = app_test_options(&test);
     mining.options.keep_stopped = stop != NULL;
     status = app_mining_run(&pairs, &mining, call, recording, error);
-    if (pairs == NULL)
-        return status;
+    if (pairs == NULL) return status;
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(pairs, &told);
-    if (stop != NULL)
-        take_stopped(stop, status, &told, error);
+    if (stop != NULL) take_stopped(stop, status, &told, error);
     app_nothing_warn(&mining, call, recording, &told);
     tell_test(pairs, call);
     status = sf_graph_of_episodes(graph, pairs, as, error);
@@ -159,10 +154,8 @@ static int by_episode(const void *a, const void *b)
 {
     const sf_episode *x = a, *y = b;
     for (uint32_t i = 0; i < 2; i++)
-        if (x->units[i] != y->units[i])
-            return x->units[i] < y->units[i] ? -1 : 1;
-    if (x->delays[0].low_ns != y->delays[0].low_ns)
-        return x->delays[0].low_ns < y->delays[0].low_ns ? -1 : 1;
+        if (x->units[i] != y->units[i]) return x->units[i] < y->units[i] ? -1 : 1;
+    if (x->delays[0].low_ns != y->delays[0].low_ns) return x->delays[0].low_ns < y->delays[0].low_ns ? -1 : 1;
     return (x->delays[0].high_ns > y->delays[0].high_ns) - (x->delays[0].high_ns < y->delays[0].high_ns);
 }
 
@@ -173,18 +166,15 @@ static sf_episode *list_links(const sf_episode *episodes, size_t count, size_t *
     for (size_t i = 0; i < count; i++)
         links += episodes[i].size - 1;
     sf_episode *pairs = sf_alloc(links, sizeof *pairs);
-    if (pairs == NULL)
-        return NULL;
+    if (pairs == NULL) return NULL;
     for (size_t i = 0, next = 0; i < count; i++)
         for (uint32_t link = 0; link + 1 < episodes[i].size; link++)
             pairs[next++] = (sf_episode){.size = 2,
                                          .units = {episodes[i].units[link], episodes[i].units[link + 1]},
                                          .delays = {episodes[i].delays[link]}};
-    if (links > 0)
-        qsort(pairs, links, sizeof *pairs, by_episode);
+    if (links > 0) qsort(pairs, links, sizeof *pairs, by_episode);
     for (size_t i = 0; i < links; i++)
-        if (i == 0 || by_episode(&pairs[i], &pairs[i - 1]) != 0)
-            pairs[kept++] = pairs[i];
+        if (i == 0 || by_episode(&pairs[i], &pairs[i - 1]) != 0) pairs[kept++] = pairs[i];
     *link_count = kept;
     return pairs;
 }
@@ -197,8 +187,7 @@ static int count_links(sf_episodes **counted, const app_call *call, const sf_rec
     app_test test = {.asked = false};
     int status = app_options_read(call, &sf_counting_table, &how, error);
     how.max_p = how.max_q = 0; /* of the graph */
-    if (status == SF_OK)
-        status = parse_test(&test, call, error);
+    if (status == SF_OK) status = parse_test(&test, call, error);
     how.significance = app_test_options(&test);
     app_catch_signals();
     if (status == SF_OK)
@@ -219,16 +208,12 @@ static int connect_given(sf_graph **graph, const app_call *call, const sf_record
         app_refuse(call, others, "is for edges that are looked for, and --episodes gives them", error);
     if (status == SF_OK)
         status = app_episodes_read(&episodes, &count, app_value(call, "episodes", ""), recording, error);
-    if (status == SF_OK)
-        app_episodes_warn(call, episodes, count);
+    if (status == SF_OK) app_episodes_warn(call, episodes, count);
     if (status == SF_OK && (pairs = list_links(episodes, count, &links)) == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = count_links(&counted, call, recording, pairs, links, error);
-    if (status == SF_OK)
-        tell_test(counted, call);
-    if (status == SF_OK)
-        status = sf_graph_of_episodes(graph, counted, as, error);
+    if (status == SF_OK) status = count_links(&counted, call, recording, pairs, links, error);
+    if (status == SF_OK) tell_test(counted, call);
+    if (status == SF_OK) status = sf_graph_of_episodes(graph, counted, as, error);
     sf_episodes_free(counted);
     sf_free(pairs);
     sf_free(episodes);
@@ -241,13 +226,10 @@ static int read_half_width(int64_t *dt, const app_call *call, sf_error *error)
 {
     const app_preset *preset;
     int status = app_preset_get(call, &preset, error);
-    if (status == SF_OK && preset != NULL && preset->sttc_ns > 0)
-        *dt = preset->sttc_ns;
+    if (status == SF_OK && preset != NULL && preset->sttc_ns > 0) *dt = preset->sttc_ns;
     app_mining given = {0};
-    if (status == SF_OK)
-        status = app_options_read(call, &app_mining_table, &given, error);
-    if (status == SF_OK && app_has(call, "delay"))
-        *dt = 0;
+    if (status == SF_OK) status = app_options_read(call, &app_mining_table, &given, error);
+    if (status == SF_OK && app_has(call, "delay")) *dt = 0;
     for (size_t i = 0; status == SF_OK && i < given.options.delay_count; i++)
         *dt = given.delays[i].high_ns > *dt ? given.delays[i].high_ns : *dt;
     return status;
@@ -257,10 +239,8 @@ int app_connect_tiling(sf_tiling_options *options, const app_call *call, sf_erro
 {
     *options = sf_tiling_options_default();
     int status = read_half_width(&options->half_width_ns, call, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_tiling_table, options, error);
-    if (options->surrogates > 0)
-        app_tell_seed(call, options->seed);
+    if (status == SF_OK) status = app_options_read(call, &sf_tiling_table, options, error);
+    if (options->surrogates > 0) app_tell_seed(call, options->seed);
     call->provenance->min_distance_um = options->min_distance_um;
     return status;
 }
@@ -269,10 +249,8 @@ int app_connect_tiling(sf_tiling_options *options, const app_call *call, sf_erro
 static void warn_few_surrogates(const app_call *call, uint32_t surrogates, const sf_graph_options *as)
 {
     double least = 1 / (1.0 + surrogates), most = 1 - sf_tiling_options_default().percentile;
-    if (as->max_p > 0 && as->max_p < most)
-        most = as->max_p;
-    if (as->max_q > 0 && as->max_q < most)
-        most = as->max_q;
+    if (as->max_p > 0 && as->max_p < most) most = as->max_p;
+    if (as->max_q > 0 && as->max_q < most) most = as->max_q;
     if (surrogates > 0 && least > most + 1e-9)
         app_doubt(call, "%u surrogates give no p or q below %.2g, so no pair can be an edge: take %.0f",
                   surrogates, least, ceil(1 / most - 1 - 1e-9));
@@ -290,19 +268,15 @@ static int connect_tiling(sf_graph **graph, const app_call *call, const sf_recor
     int status = app_refuse(call, others, with, error);
     if (status == SF_OK && app_takes(call, app_engine_options))
         status = app_refuse(call, engines, with, error);
-    if (status == SF_OK)
-        status = app_connect_tiling(&options, call, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_connect_tiling(&options, call, error);
+    if (status != SF_OK) return status;
     warn_few_surrogates(call, options.surrogates, as);
     app_catch_signals();
     uint32_t made;
     options.made = stop != NULL ? &made : NULL;
     status = sf_graph_of_tiling(graph, recording, &options, as, &progress, error);
-    if (*graph != NULL)
-        app_limits_warn(call);
-    if (*graph != NULL && stop != NULL)
-        return app_stop_take(stop, status, "testing", error);
+    if (*graph != NULL) app_limits_warn(call);
+    if (*graph != NULL && stop != NULL) return app_stop_take(stop, status, "testing", error);
     return status == SF_USAGE ? app_name_option(call, status, error) : status;
 }
 
@@ -313,16 +287,13 @@ static int read_drive(sf_drive_options *options, const app_call *call, sf_error 
     sf_tiling_options tiling = sf_tiling_options_default(); /* whose options of these names it shares */
     app_mining given = {0};
     int status = app_options_read(call, &sf_drive_table, options, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_tiling_table, &tiling, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &app_mining_table, &given, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_tiling_table, &tiling, error);
+    if (status == SF_OK) status = app_options_read(call, &app_mining_table, &given, error);
     if (status == SF_OK && app_has(call, "delay") && given.options.delay_count > 1)
         status = sf_fail(error, SF_USAGE, "--delay",
                          "found %zu intervals, expected one: --metric %s looks at all of it",
                          given.options.delay_count, app_value(call, "metric", ""));
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     options->surrogates = app_has(call, "surrogates") ? tiling.surrogates : 0;
     options->seed = tiling.seed;
     options->min_distance_um = tiling.min_distance_um;
@@ -331,8 +302,7 @@ static int read_drive(sf_drive_options *options, const app_call *call, sf_error 
         options->low_ns = given.delays[0].low_ns;
         options->high_ns = given.delays[0].high_ns;
     }
-    if (options->surrogates > 0)
-        app_tell_seed(call, options->seed);
+    if (options->surrogates > 0) app_tell_seed(call, options->seed);
     call->provenance->min_distance_um = options->min_distance_um;
     return SF_OK;
 }
@@ -362,10 +332,8 @@ static int connect_drive(sf_graph **graph, const app_call *call, const sf_record
     int status = app_refuse(call, others, with, error);
     if (status == SF_OK && app_takes(call, app_engine_options))
         status = app_refuse(call, engines, with, error);
-    if (status == SF_OK)
-        status = read_drive(&options, call, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = read_drive(&options, call, error);
+    if (status != SF_OK) return status;
     options.method = method;
     app_catch_signals();
     status = app_connect_drive(graph, call, recording, &options, as, error);
@@ -381,16 +349,13 @@ int app_connect(sf_graph **graph, const app_call *call, const sf_recording *reco
     sf_graph_options how = *as;
     *graph = NULL;
     int status = app_options_read(call, &sf_graph_table, &how, error);
-    if (status == SF_OK)
-        status = app_word(call, "metric", &metric, error);
+    if (status == SF_OK) status = app_word(call, "metric", &metric, error);
     if (status == SF_OK && metric >= DRIVE)
         return connect_drive(graph, call, recording, &how, (sf_drive_method)(metric - DRIVE), error);
     if (status == SF_OK)
         status = app_refuse(call, of_drive, "goes with a --metric of edges that have a sign", error);
-    if (status != SF_OK)
-        return status;
-    if (metric == TILING)
-        return connect_tiling(graph, call, recording, &how, stop, error);
+    if (status != SF_OK) return status;
+    if (metric == TILING) return connect_tiling(graph, call, recording, &how, stop, error);
     if (app_takes(call, app_connect_options) && app_has(call, "episodes"))
         return connect_given(graph, call, recording, &how, error);
     return connect_episodes(graph, call, recording, &how, stop, error);
@@ -400,8 +365,7 @@ bool app_is_recording(const app_call *call, const char *path)
 {
     static const char *const of_graphs[] = {"device", "threads", "seed", "max-p", "max-q", NULL};
     sf_graph_file kind = sf_graph_file_kind(path);
-    if (access(path, R_OK) != 0)
-        return false;
+    if (access(path, R_OK) != 0) return false;
     return kind == SF_GRAPH_FILE_NONE ||
            (kind == SF_GRAPH_FILE_PAIRS && app_refuse_recording_options(call, of_graphs, NULL) != SF_OK);
 }
@@ -418,8 +382,7 @@ int app_connect_file(sf_graph **graph, const app_call *call, const char *path, c
     *graph = NULL;
     sf_recording *recording;
     int status = app_load(call, path, &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = app_connect(graph, call, recording, as, NULL, error);
     sf_recording_free(recording);
     return status;

@@ -32,8 +32,7 @@ void app_console_open(app_console *console, FILE *out, bool redraw, const sf_liv
 void app_console_close(app_console *console)
 {
     app_console_end(console);
-    if (console->full != console->episodes)
-        sf_message_release(console->full);
+    if (console->full != console->episodes) sf_message_release(console->full);
     sf_message_release(console->episodes);
     sf_message_release(console->status);
     sf_free(console->watched);
@@ -65,20 +64,17 @@ int app_console_begin(app_console *console, const sf_live *live, uint32_t unit_c
     console->heard_ns = sf_clock_monotonic_ns();
     console->watched = sf_alloc((size_t)console->config->watch_count + console->config->trigger_count,
                                 sizeof *console->watched);
-    if (console->watched == NULL)
-        return sf_fail_memory(error);
+    if (console->watched == NULL) return sf_fail_memory(error);
     name_watched(console);
     if (console->redraw && (console->rates = sf_alloc(1, sizeof *console->rates)) == NULL)
         return sf_fail_memory(error);
-    if (console->redraw)
-        app_screen_enter(console->out);
+    if (console->redraw) app_screen_enter(console->out);
     return SF_OK;
 }
 
 void app_console_end(app_console *console)
 {
-    if (console->redraw)
-        app_screen_leave();
+    if (console->redraw) app_screen_leave();
 }
 
 void app_console_count_trigger(void *user, const sf_message *trigger)
@@ -89,8 +85,7 @@ void app_console_count_trigger(void *user, const sf_message *trigger)
         console->watched_count > 0
             ? bsearch(&wanted, console->watched, console->watched_count, sizeof wanted, by_name)
             : NULL;
-    if (watched == NULL)
-        return;
+    if (watched == NULL) return;
     atomic_store_explicit(&watched->last_ns, trigger->time_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&watched->triggers, 1, memory_order_release);
 }
@@ -100,10 +95,8 @@ void app_console_count_trigger(void *user, const sf_message *trigger)
 static void take_episodes(app_console *console, sf_message *message)
 {
     bool full = !message->episodes.partial;
-    if (console->episodes != console->full)
-        sf_message_release(console->episodes);
-    if (full)
-        sf_message_release(console->full);
+    if (console->episodes != console->full) sf_message_release(console->episodes);
+    if (full) sf_message_release(console->full);
     console->episodes = message;
     console->full = full ? message : console->full;
 }
@@ -113,8 +106,7 @@ static void take_status(app_console *console, sf_message *message)
     uint64_t spikes = 0;
     for (size_t i = 0; i < message->status.source_count; i++)
         spikes += message->status.sources[i].spikes;
-    if (spikes != console->heard_spikes)
-        console->heard_ns = sf_clock_monotonic_ns();
+    if (spikes != console->heard_spikes) console->heard_ns = sf_clock_monotonic_ns();
     console->heard_spikes = spikes;
     if (console->rates != NULL)
         app_rate_map_take(console->rates, message->time_ns, message->status.unit_rates_hz,
@@ -151,10 +143,8 @@ static size_t list_whole(const sf_episode_count **order, const sf_episodes_messa
 {
     size_t count = 0;
     for (size_t i = 0; i < episodes->count; i++)
-        if (!is_part(&episodes->items[i]))
-            order[count++] = &episodes->items[i];
-    if (count > 0)
-        qsort(order, count, sizeof *order, by_standing);
+        if (!is_part(&episodes->items[i])) order[count++] = &episodes->items[i];
+    if (count > 0) qsort(order, count, sizeof *order, by_standing);
     return count;
 }
 
@@ -207,8 +197,7 @@ static void write_row(row *to, const app_console *console, const sf_episode_coun
     enum { SIZE = sizeof to->cells[0] };
     double times = (double)item->count / item->expected;
     sf_live_print_episode(console->live, &item->episode, to->name, sizeof to->name);
-    if (form->common.high_ns > 0)
-        app_episode_shorten(to->name);
+    if (form->common.high_ns > 0) app_episode_shorten(to->name);
     snprintf(to->cells[COUNT], SIZE, "%" PRIu64, item->count);
     snprintf(to->cells[CHANCE], SIZE, item->expected < 9999.95 ? "%.1f" : "%.0f", item->expected);
     snprintf(to->cells[RATIO], SIZE, isnan(times) ? "-" : times < 1000 ? "%.1f" : "> 999", times);
@@ -224,8 +213,7 @@ static void add_cells(const row_form *form, const char *const cells[CELLS], cons
 {
     sf_text line = {0};
     for (int c = 0; c < CELLS; c++)
-        if (form->widths[c] > 0)
-            sf_text_printf(&line, "%*s  ", form->widths[c], cells[c]);
+        if (form->widths[c] > 0) sf_text_printf(&line, "%*s  ", form->widths[c], cells[c]);
     sf_text_printf(&line, "%s", name);
     app_page_line(page, "%s", line.data != NULL && !line.failed ? line.data : "");
     sf_text_free(&line);
@@ -280,8 +268,7 @@ static void add_top_episodes(const app_console *console, const sf_episodes_messa
     if (episodes->count > 0)
         form.common = app_common_delay(&episodes->items->episode, sizeof *episodes->items, episodes->count);
     const sf_episode_count **order = sf_alloc(episodes->count + 1, sizeof *order);
-    if (order == NULL)
-        return;
+    if (order == NULL) return;
     size_t kept = list_whole(order, episodes);
     int room = page->rows - page->used - left - 2; /* the head and the last line */
     size_t shown = room <= 0 ? 0 : kept < (size_t)room ? kept : (size_t)room;
@@ -335,8 +322,7 @@ static void add_losses(sf_text *text, const sf_source_status *source)
             sf_text_printf(text, "%s%s %" PRIu64, before, causes[i].name, causes[i].count);
             before = ", ";
         }
-    if (before[0] == ',')
-        sf_text_append(text, ")", 1);
+    if (before[0] == ',') sf_text_append(text, ")", 1);
     if (source->other_streams > 0)
         sf_text_printf(text, "  %" PRIu64 " of other streams", source->other_streams);
 }
@@ -399,12 +385,9 @@ static void describe_sink(const sf_sink_status *sink, size_t most, sf_text *text
         sf_text_printf(text, "  %" PRIu64 " messages", sink->published);
     if (sink->dropped + sink->failed > 0)
         sf_text_printf(text, "  %" PRIu64 " messages lost", sink->dropped + sink->failed);
-    if (sink->spikes_lost > 0)
-        sf_text_printf(text, "  not recorded %" PRIu64, sink->spikes_lost);
-    if (sink->refused > 0)
-        sf_text_printf(text, "  %" PRId64 " refused", sink->refused);
-    if (!failed && sink->disk_left_s < 1800)
-        sf_text_printf(text, "  disk full in %.0f s", sink->disk_left_s);
+    if (sink->spikes_lost > 0) sf_text_printf(text, "  not recorded %" PRIu64, sink->spikes_lost);
+    if (sink->refused > 0) sf_text_printf(text, "  %" PRId64 " refused", sink->refused);
+    if (!failed && sink->disk_left_s < 1800) sf_text_printf(text, "  disk full in %.0f s", sink->disk_left_s);
 }
 
 /* The newest status is of the window that is shown: it follows the episodes, a little later. */
@@ -426,24 +409,21 @@ static void describe_window(const app_console *console, sf_text *text)
                    episodes->partial ? " (not full)" : "", episodes->spikes,
                    episodes->spikes == 1 ? "" : "s");
     double rate_hz = has_status_of_window(console) ? console->status->status.rate_hz : NAN;
-    if (isfinite(rate_hz))
-        sf_text_printf(text, "  %.*f Hz", app_screen_digits(rate_hz), rate_hz);
+    if (isfinite(rate_hz)) sf_text_printf(text, "  %.*f Hz", app_screen_digits(rate_hz), rate_hz);
 }
 
 static void describe_work(const app_console *console, const sf_status_message *status, sf_text *text)
 {
     double hop_ms = 0;
     for (size_t i = 0; i < status->stage_count; i++)
-        if (strcmp(status->stages[i].name, "hop") == 0)
-            hop_ms = status->stages[i].last_ms;
+        if (strcmp(status->stages[i].name, "hop") == 0) hop_ms = status->stages[i].last_ms;
     sf_text_printf(text, "%zu tracked  %zu watched  ", status->tracked, status->watched);
     if (console->config->graph.enabled)
         sf_text_printf(text, "%zu edges", status->edges);
     else
         sf_text_printf(text, "no graph");
     sf_text_printf(text, "  a hop of %g s takes %.1f ms", console->config->window.hop_s, hop_ms);
-    if (strcmp(status->device, "cpu") != 0)
-        sf_text_printf(text, "  on %s", status->device);
+    if (strcmp(status->device, "cpu") != 0) sf_text_printf(text, "  on %s", status->device);
     if (console->episodes != NULL && status->window_fill > WAITING_FROM &&
         status->window_fill > console->episodes->episodes.spikes)
         sf_text_printf(text, "  %" PRIu64 " spikes wait", status->window_fill);
@@ -452,11 +432,9 @@ static void describe_work(const app_console *console, const sf_status_message *s
 /* What the limits keep back, where there are any. */
 static void describe_left_out(const sf_left_out *left_out, sf_text *text)
 {
-    if (left_out->max_p <= 0 && left_out->max_q <= 0)
-        return;
+    if (left_out->max_p <= 0 && left_out->max_q <= 0) return;
     sf_text_printf(text, "  only");
-    if (left_out->max_q > 0)
-        sf_text_printf(text, " q <= %g", left_out->max_q);
+    if (left_out->max_q > 0) sf_text_printf(text, " q <= %g", left_out->max_q);
     if (left_out->max_p > 0)
         sf_text_printf(text, "%s p <= %g", left_out->max_q > 0 ? " and" : "", left_out->max_p);
     sf_text_printf(text, ": %" PRIu64 " left out", left_out->count);
@@ -491,8 +469,7 @@ static void describe_chains(const sf_episodes_message *episodes, const sf_status
     if (episodes->chains == 0 && status != NULL && status->tests < LEAST_STRETCHES)
         sf_text_printf(text, ": it takes %d stretches of %g s or more", LEAST_STRETCHES,
                        status->test_length_s);
-    if (early > 0)
-        sf_text_printf(text, ", %zu too early to say", early);
+    if (early > 0) sf_text_printf(text, ", %zu too early to say", early);
 }
 
 /* Stretches came, and none gave a p: that it takes four of them is not why there is no q. */
@@ -518,8 +495,7 @@ static void describe_verdicts(const app_console *console, const sf_message *wind
                        status->last ? "; the run ended" : "");
     else
         describe_chains(episodes, status, text);
-    if (episodes != NULL)
-        describe_left_out(&episodes->left_out, text);
+    if (episodes != NULL) describe_left_out(&episodes->left_out, text);
 }
 
 /* Nothing before the first. */
@@ -527,8 +503,7 @@ static void describe_tests(const app_console *console, const sf_status_message *
 {
     const char *before = status->tests > 0 || status->not_tested != NULL ? "; " : "";
     const char *stretches = status->tests == 1 ? "stretch" : "stretches";
-    if (console->config->significance.kind == 0)
-        return;
+    if (console->config->significance.kind == 0) return;
     if (gave_no_p(status))
         before = ""; /* describe_verdicts says it */
     else if (status->not_tested != NULL && status->tests == 0)
@@ -548,8 +523,7 @@ static void describe_tests(const app_console *console, const sf_status_message *
 static void describe_branching(const app_console *console, const sf_status_message *status, sf_text *text)
 {
     const sf_live_criticality *asked = &console->config->criticality;
-    if (asked->every_s <= 0)
-        return;
+    if (asked->every_s <= 0) return;
     if (isnan(status->branching_at_s))
         sf_text_printf(text, "no branching ratio%s: one each %g s", status->last ? "" : " yet",
                        asked->every_s);
@@ -559,8 +533,7 @@ static void describe_branching(const app_console *console, const sf_status_messa
         sf_text_printf(text, "branching ratio %.4g", status->branching_ratio);
     if (!isnan(status->branching_low))
         sf_text_printf(text, " (%.4g to %.4g)", status->branching_low, status->branching_high);
-    if (!isnan(status->branching_ratio))
-        sf_text_printf(text, " at %.1f s", status->branching_at_s);
+    if (!isnan(status->branching_ratio)) sf_text_printf(text, " at %.1f s", status->branching_at_s);
     if (status->branching_cautions[0] != '\0')
         sf_text_printf(text, ", doubtful for %s", status->branching_cautions);
     if (status->branching_missed > 0)
@@ -584,8 +557,7 @@ static void describe_last_trigger(const app_console *console, sf_text *text)
     for (size_t i = 0; i < console->watched_count; i++)
         if (triggers_of(&console->watched[i]) > 0)
             last_s = fmax(last_s, last_trigger_s(&console->watched[i]));
-    if (isfinite(last_s))
-        sf_text_printf(text, ", the last at %.3f s", last_s);
+    if (isfinite(last_s)) sf_text_printf(text, ", the last at %.3f s", last_s);
 }
 
 static unsigned long long all_triggers(const app_console *console)
@@ -709,8 +681,7 @@ static void add_ends(const app_console *console, const sf_status_message *status
         add_text(page, &text);
     }
     page->tint = APP_PLAIN;
-    if (status->sink_count > most)
-        app_page_line(page, "... and %zu more sinks", status->sink_count - most);
+    if (status->sink_count > most) app_page_line(page, "... and %zu more sinks", status->sink_count - most);
     if (strcmp(status->device_state, "sick") == 0)
         app_page_line(page, "%s: the CPU goes on", status->device_note);
     if (status->window_dropped > 0)
@@ -732,8 +703,7 @@ static void add_triggers(const app_console *console, app_page *page)
         else
             app_page_line(page, "%7llu  %s", count, watched->text);
     }
-    if (console->watched_count > most)
-        app_page_line(page, "%zu more", console->watched_count - most);
+    if (console->watched_count > most) app_page_line(page, "%zu more", console->watched_count - most);
 }
 
 static void draw_page(const app_console *console)
@@ -750,11 +720,9 @@ static void draw_page(const app_console *console)
         describe_verdicts(console, console->episodes, &console->status->status, &text);
         add_text(&page, &text);
         describe_tests(console, &console->status->status, &text);
-        if (text.length > 0)
-            add_text(&page, &text);
+        if (text.length > 0) add_text(&page, &text);
         describe_branching(console, &console->status->status, &text);
-        if (text.length > 0)
-            add_text(&page, &text);
+        if (text.length > 0) add_text(&page, &text);
     }
     bool large = page.rows >= 40 && page.columns >= 100 && console->rates != NULL;
     int below = kept + (large ? app_rate_map_height(console->rates) + 1 : 0);
@@ -796,8 +764,7 @@ static void print_line(const app_console *console)
             if (strcmp(status->sinks[i].state, "failed") == 0)
                 sf_text_printf(&text, "  %s FAILED: %s", status->sinks[i].name, status->sinks[i].note);
     }
-    if (console->watched_count > 0)
-        sf_text_printf(&text, "  triggers %llu", all_triggers(console));
+    if (console->watched_count > 0) sf_text_printf(&text, "  triggers %llu", all_triggers(console));
     sf_text_printf(&text, "  ");
     describe_chains(episodes, console->status != NULL ? &console->status->status : NULL, &text);
     describe_left_out(&episodes->left_out, &text);
@@ -818,8 +785,7 @@ void app_console_draw(app_console *console)
     } else if (!console->redraw && new_hop) {
         print_line(console);
     }
-    if (new_hop)
-        console->drawn_hop = console->episodes->episodes.hop + 1;
+    if (new_hop) console->drawn_hop = console->episodes->episodes.hop + 1;
 }
 
 /* ---- at the end ---- */
@@ -855,8 +821,7 @@ static void add_last_nothing(const app_console *console, const sf_episodes_messa
 
 void app_console_summarise(const app_console *console, sf_text *text)
 {
-    if (console->status == NULL)
-        return;
+    if (console->status == NULL) return;
     const sf_status_message *status = &console->status->status;
     const sf_message *window = console->full != NULL ? console->full : console->episodes;
     sf_text_printf(text, "%s: %" PRIu64 " spikes of %" PRIu32 " units, lost %" PRIu64 "\n",
@@ -869,12 +834,10 @@ void app_console_summarise(const app_console *console, sf_text *text)
     sf_text_append(text, "\n", 1);
     size_t before = text->length;
     describe_tests(console, status, text);
-    if (text->length > before)
-        sf_text_append(text, "\n", 1);
+    if (text->length > before) sf_text_append(text, "\n", 1);
     before = text->length;
     describe_branching(console, status, text);
-    if (text->length > before)
-        sf_text_append(text, "\n", 1);
+    if (text->length > before) sf_text_append(text, "\n", 1);
     if (console->watched_count > 0) {
         describe_triggers(console, text);
         sf_text_append(text, "\n", 1);

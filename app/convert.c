@@ -72,8 +72,7 @@ static int run(app_call *call, sf_error *error)
 {
     sf_recording *recording;
     int status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = convert(call, recording, error);
     sf_recording_free(recording);
     return status;

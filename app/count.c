@@ -48,13 +48,10 @@ static int parse(app_counting *c, sf_error *error)
     *asked = sf_counting_options_default();
     asked->details = true;
     asked->keep_stopped = true;
-    if (of.selected->from_given)
-        asked->from_ns = of.selected->from_ns;
-    if (of.selected->to_given)
-        asked->to_ns = of.selected->to_ns;
+    if (of.selected->from_given) asked->from_ns = of.selected->from_ns;
+    if (of.selected->to_given) asked->to_ns = of.selected->to_ns;
     int status = app_options_read(call, &sf_counting_table, asked, error);
-    if (status == SF_OK)
-        status = app_test_parse(&c->test, call, error);
+    if (status == SF_OK) status = app_test_parse(&c->test, call, error);
     if (status == SF_OK && !c->test.asked)
         status = app_refuse(call, of_tests, "goes with --significance segment-shift or shift", error);
     if (status == SF_OK && asked->window_ns == 0)
@@ -219,14 +216,12 @@ static const sf_column_row windows_rows[] = {
 SF_GETTER(get_methods)
 {
     const app_counting *c = of;
-    if (column->is.null == NULL || !c->is_whole)
-        app_methods_value(value, c->counted, c->call);
+    if (column->is.null == NULL || !c->is_whole) app_methods_value(value, c->counted, c->call);
 }
 
 SF_GETTER(get_significance)
 {
-    if (!((const app_counting *)of)->is_whole)
-        sf_column_pointed(column, of, row, item, value);
+    if (!((const app_counting *)of)->is_whole) sf_column_pointed(column, of, row, item, value);
 }
 
 void app_registered_get(const sf_column_row *column, const void *of, size_t row, size_t item, sf_value *value)
@@ -276,8 +271,7 @@ static const sf_table document = {
 
 void app_registered_print(sf_text *text, const app_counting *c)
 {
-    if (c->counted == NULL)
-        return;
+    if (c->counted == NULL) return;
     sf_text_printf(text, "Registered in %s (SHA-256 %s), tested alone:\n", c->registered, c->sha256);
     app_counting_print(text, c);
     text->failed = text->failed || app_methods(text, c->counted, c->call, NULL) != SF_OK;
@@ -292,8 +286,7 @@ static void print_counts(sf_text *text, const app_counting *c)
     static const char *const last[] = {APP_DETAIL_HEADS};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         app_table_cell(&table, "%s", head[i]);
-    if (told->significance != NULL)
-        app_verdict_heads(&table);
+    if (told->significance != NULL) app_verdict_heads(&table);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         app_table_cell(&table, "%s", last[i]);
     size_t columns = (told->significance != NULL ? 13 : 9) + app_epochs_heads(&table, &c->details.epochs);
@@ -306,8 +299,7 @@ static void print_counts(sf_text *text, const app_counting *c)
         app_table_real(&table, 4, expected);
         app_table_cell(&table, expected > 0 ? "%.3g" : "-", count / expected);
         app_ratio_cell(&table, told->ratio_low[i], told->ratio_high[i]);
-        if (told->significance != NULL)
-            app_verdict_cells(&table, told, i);
+        if (told->significance != NULL) app_verdict_cells(&table, told, i);
         app_details_cells(&table, &c->details, i);
         app_epochs_cells(&table, &c->details.epochs, i);
         sf_text_free(&spelt);
@@ -321,8 +313,7 @@ static void print_below(sf_text *text, const app_counting *c)
     for (size_t i = 0; all != NULL && i < count; i++)
         all[i] = i;
     text->failed = text->failed || all == NULL;
-    if (all != NULL)
-        app_details_print_below(text, &c->details, all, count);
+    if (all != NULL) app_details_print_below(text, &c->details, all, count);
     sf_free(all);
 }
 
@@ -368,8 +359,7 @@ static void draw_bar(char bar[BAR_LENGTH + 2], double count, double expected, do
     size_t stroke = expected <= most ? (size_t)(expected * BAR_LENGTH / most) : BAR_LENGTH;
     memset(bar, ' ', BAR_LENGTH + 1);
     memset(bar, '#', length);
-    if (isfinite(expected))
-        bar[stroke] = '|';
+    if (isfinite(expected)) bar[stroke] = '|';
     bar[(stroke >= length && isfinite(expected) ? stroke + 1 : length)] = '\0';
 }
 
@@ -411,8 +401,7 @@ void app_counting_print(sf_text *text, const app_counting *c)
     if (told->passing < told->found)
         sf_text_printf(text, "%zu of %zu have p and q within --max-p and --max-q%s\n", told->passing,
                        told->found, told->passing == 0 ? ": without them the table shows what all have" : "");
-    if (strcmp(told->ran.device, "cpu") != 0)
-        sf_text_printf(text, "counted on %s\n", told->ran.device);
+    if (strcmp(told->ran.device, "cpu") != 0) sf_text_printf(text, "counted on %s\n", told->ran.device);
     print_below(text, c);
 }
 
@@ -566,11 +555,9 @@ static void print_csv(sf_text *text, const app_counting *c)
 static int place_correlograms(app_counting *c, sf_error *error)
 {
     const sf_episodes_columns *told = &c->details.told;
-    if (told->correlograms == NULL)
-        return SF_OK;
+    if (told->correlograms == NULL) return SF_OK;
     c->correlograms = sf_resize(NULL, told->count, sizeof *c->correlograms);
-    if (c->correlograms == NULL)
-        return sf_fail_memory(error);
+    if (c->correlograms == NULL) return sf_fail_memory(error);
     for (size_t i = 0, first = 0; i < told->count; first += told->episodes[i++].size - 1)
         c->correlograms[i] = first;
     return SF_OK;
@@ -589,20 +576,17 @@ static int count(app_counting *c, sf_error *error)
     else if (status == SF_OK)
         status = app_episodes_read(&episodes, &episode_count, app_value(c->call, "episodes", ""),
                                    c->recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     c->options.registered = c->registered != NULL ? c->sha256 : NULL;
     app_episodes_warn(c->call, episodes, episode_count);
     c->options.spans = c->details.epochs.spans;
     c->options.span_count = c->details.epochs.count;
     status = sf_count(&c->counted, c->recording, episodes, episode_count, &c->options, &progress, error);
     sf_free(episodes);
-    if (c->counted == NULL)
-        return app_name_option(c->call, status, error);
+    if (c->counted == NULL) return app_name_option(c->call, status, error);
     int taken = app_details_take(&c->details, c->call, c->counted, error);
     c->stopped = app_stopped_name(&c->details.told);
-    if (taken == SF_OK)
-        taken = place_correlograms(c, error);
+    if (taken == SF_OK) taken = place_correlograms(c, error);
     return taken == SF_OK ? status : taken;
 }
 
@@ -610,8 +594,7 @@ int app_registered_count(app_counting *c, const app_call *call, const sf_recordi
                          const app_test *test, sf_error *error)
 {
     *c = (app_counting){.call = call, .recording = recording, .details.recording = recording, .test = *test};
-    if (!app_has(call, "registered"))
-        return SF_OK;
+    if (!app_has(call, "registered")) return SF_OK;
     c->options = sf_counting_options_default();
     c->options.details = true;
     c->options.threads = test->options.threads;
@@ -631,11 +614,9 @@ void app_registered_free(app_counting *c)
 static int answer(app_counting *c, sf_error *error)
 {
     int status = parse(c, error);
-    if (status == SF_OK)
-        status = count(c, error);
+    if (status == SF_OK) status = count(c, error);
     int counted = status;
-    if (c->counted == NULL || (counted != SF_OK && counted != SF_CANCELLED))
-        return status;
+    if (c->counted == NULL || (counted != SF_OK && counted != SF_CANCELLED)) return status;
     status = SF_OK;
     app_device_warn(c->call, "counted", c->details.told.ran.device, c->details.told.ran.note);
     app_significance_warn(c->call, &c->details.told);
@@ -646,8 +627,7 @@ static int answer(app_counting *c, sf_error *error)
         status = app_nwb_episodes(c->call, c->recording, c->counted, &c->details.told, error);
     else if (app_has(c->call, "nwb"))
         app_warn(c->call, "%s is not written: stopped before", app_value(c->call, "nwb", ""));
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_text text = {0};
     if (c->call->json)
         app_document_json(&text, c->call, &document, c);
@@ -670,10 +650,8 @@ static int run(app_call *call, sf_error *error)
     sf_recording *recording;
     app_catch_signals();
     int status = app_nwb_check(call, error);
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     app_counting c = {.call = call, .recording = recording, .details.recording = recording, .is_whole = true};
     status = answer(&c, error);
     if (status != SF_OK && status != SF_USAGE && error->place[0] == '\0')

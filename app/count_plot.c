@@ -37,8 +37,7 @@ static bool open_picture(picture *p, size_t bins)
 
 static void close_picture(sf_figure *figure, picture *p, bool opened)
 {
-    if (opened)
-        app_bars_draw(figure, &p->bars);
+    if (opened) app_bars_draw(figure, &p->bars);
     figure->scene.failed = figure->scene.failed || !opened;
     sf_free(p->counts);
     sf_free(p->expected);
@@ -148,8 +147,7 @@ static unsigned draw(sf_figure *figure, const app_counting *c)
                 draw_delays(figure, c, i, link);
             pictures += correlograms || delays;
         }
-        if (windows && figure != NULL)
-            draw_windows(figure, c, i);
+        if (windows && figure != NULL) draw_windows(figure, c, i);
         pictures += windows;
     }
     return pictures;

@@ -38,8 +38,7 @@ static int parse(criticality *c, sf_error *error)
 {
     const app_call *call = c->call;
     int status = app_options_read(call, &sf_criticality_options_table, &c->options, error);
-    if (status == SF_OK)
-        status = app_table_asked(call, &c->table, error);
+    if (status == SF_OK) status = app_table_asked(call, &c->table, error);
     return status;
 }
 
@@ -139,12 +138,9 @@ static int run(app_call *call, sf_error *error)
     criticality c = {.call = call, .options = SF_CRITICALITY_OPTIONS, .of = {.size = sizeof c.of}};
     const sf_progress progress = app_progress(call);
     int status = parse(&c, error);
-    if (status == SF_OK)
-        status = app_nwb_check(call, error);
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_nwb_check(call, error);
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     sf_recording_get_columns(recording, &c.of);
     app_tell_seed(call, c.options.seed);
     status = sf_criticality_find(&c.found, recording, &c.options, &progress, error);

@@ -21,8 +21,7 @@ void app_csv_lead(const char *column, const char *cell)
     size_t at = 0;
     while (at < lead_count && strcmp(leads[at].column, column) != 0)
         at++;
-    if (at == MOST_LEADS)
-        return;
+    if (at == MOST_LEADS) return;
     leads[at].column = column;
     leads[at].cell = cell;
     lead_count = at < lead_count ? lead_count : at + 1;
@@ -53,16 +52,14 @@ void app_csv_row(app_csv *csv)
 
 static void begin_cell(app_csv *csv)
 {
-    if (csv->in_row)
-        sf_text_append(csv->out, ",", 1);
+    if (csv->in_row) sf_text_append(csv->out, ",", 1);
     csv->in_row = true;
 }
 
 void app_csv_string(app_csv *csv, const char *cell)
 {
     begin_cell(csv);
-    if (cell == NULL)
-        return;
+    if (cell == NULL) return;
     size_t length = strlen(cell);
     bool is_padded = length > 0 && (cell[0] == ' ' || cell[length - 1] == ' ');
     if (is_padded || sf_text_is_formula(cell) || strpbrk(cell, ",\"\r\n") != NULL)
@@ -80,8 +77,7 @@ void app_csv_uint(app_csv *csv, uint64_t cell)
 void app_csv_real(app_csv *csv, double cell)
 {
     begin_cell(csv);
-    if (isfinite(cell))
-        sf_text_real(csv->out, cell);
+    if (isfinite(cell)) sf_text_real(csv->out, cell);
 }
 
 void app_csv_milliseconds(app_csv *csv, int64_t time_ns)
@@ -103,8 +99,7 @@ void app_csv_heads(sf_text *out, const sf_table *table)
     const char *comma = "";
     for (size_t i = 0; i < table->column_count; i++) {
         const sf_column *is = sf_table_column(table, i);
-        if (!sf_column_is_single(is))
-            continue;
+        if (!sf_column_is_single(is)) continue;
         if (is->type == SF_COLUMN_PAIR)
             sf_text_printf(out, "%s%s,%s", comma, is->first_name, is->second_name);
         else
@@ -186,8 +181,7 @@ void app_csv_cells(app_csv *csv, const sf_table *table, size_t row)
     sf_value value = {0};
     for (size_t i = 0; i < table->column_count; i++) {
         const sf_column *is = sf_table_column(table, i);
-        if (!sf_column_is_single(is))
-            continue;
+        if (!sf_column_is_single(is)) continue;
         sf_table_get(table, i, row, 0, &value);
         put_value(csv, is, &value);
         csv->out->failed = csv->out->failed || value.failed;

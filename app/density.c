@@ -102,8 +102,7 @@ static const sf_key_table grid_table = SF_KEY_TABLE(grid_rows, usual);
 static int check_request(const sf_density_options *options, size_t columns, sf_error *error)
 {
     size_t axes = options->axis_count;
-    if (columns > 2)
-        return sf_fail(error, SF_DATA, NULL, "found %zu columns, expected 1 or 2", columns);
+    if (columns > 2) return sf_fail(error, SF_DATA, NULL, "found %zu columns, expected 1 or 2", columns);
     if (columns == 2 && options->domain != SF_DOMAIN_LINE)
         return sf_fail(error, SF_USAGE, options->domain == SF_DOMAIN_LOG ? "--log" : "--reflect",
                        "goes with one column");
@@ -124,8 +123,7 @@ static int find_density(const app_call *call, sf_density **density, const sf_ser
 {
     sf_density_columns found = {.size = sizeof found};
     int status = app_density_find(call, density, series, s, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_density_get_columns(*density, &found);
     if (found.h < found.h_least)
         app_warn(call, "the bandwidth %.4g is narrower than the clock's step: it is held at the step, %.4g",
@@ -140,15 +138,13 @@ static int find_epochs(const app_call *call, const sf_density_options *options, 
     size_t count = result->samples->epochs.count;
     result->epochs = sf_alloc(count, sizeof(sf_density *));
     result->of_epochs = sf_alloc(count, sizeof *result->of_epochs);
-    if (result->epochs == NULL || result->of_epochs == NULL)
-        return sf_fail_memory(error);
+    if (result->epochs == NULL || result->of_epochs == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < count; k++) {
         int status = app_samples_epoch_n(result->samples, k, result->series) > 0
                          ? find_density(call, &result->epochs[k], result->samples->of_epochs[k],
                                         result->series, options, error)
                          : SF_DATA;
-        if (status != SF_OK && status != SF_DATA)
-            return status;
+        if (status != SF_OK && status != SF_DATA) return status;
     }
     return SF_OK;
 }
@@ -169,12 +165,10 @@ static int evaluate(const sf_density_options *options, density_result *result, s
 {
     size_t count = 1;
     sf_density **all = sf_alloc(result->samples->epochs.count + 1, sizeof(sf_density *));
-    if (all == NULL)
-        return sf_fail_memory(error);
+    if (all == NULL) return sf_fail_memory(error);
     all[0] = result->density;
     for (size_t k = 0; k < result->samples->epochs.count; k++)
-        if (result->epochs[k] != NULL)
-            all[count++] = result->epochs[k];
+        if (result->epochs[k] != NULL) all[count++] = result->epochs[k];
     int status = sf_density_evaluate(all, count, options, error);
     if (status == SF_USAGE && strcmp(error->place, "grid") == 0)
         status = refuse_grid(options, result->samples->all.d, error);
@@ -185,8 +179,7 @@ static int evaluate(const sf_density_options *options, density_result *result, s
 static void read_columns(const sf_density *density, sf_density_columns *columns)
 {
     *columns = (sf_density_columns){.size = sizeof *columns, .h = NAN, .outside = NAN};
-    if (density == NULL)
-        return;
+    if (density == NULL) return;
     sf_density_get_columns(density, columns);
     columns->h = fmax(columns->h, columns->h_least);
 }
@@ -198,16 +191,12 @@ static int estimate(const app_call *call, sf_density_options *options, density_r
     sf_progress progress = app_progress(call);
     options->progress = &progress;
     int status = app_domain(call, samples->all.domain, &options->domain, error);
-    if (status == SF_OK)
-        status = check_request(options, samples->all.d, error);
+    if (status == SF_OK) status = check_request(options, samples->all.d, error);
     if (status == SF_OK)
         status = find_density(call, &result->density, samples->series, result->series, options, error);
-    if (status == SF_OK)
-        status = find_epochs(call, options, result, error);
-    if (status == SF_OK)
-        status = evaluate(options, result, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = find_epochs(call, options, result, error);
+    if (status == SF_OK) status = evaluate(options, result, error);
+    if (status != SF_OK) return status;
     result->domain = options->domain;
     read_columns(result->density, &result->of);
     for (size_t k = 0; k < samples->epochs.count; k++)
@@ -325,8 +314,7 @@ static int write_plot(const char *path, const density_result *result, const char
         snprintf(y_label, sizeof y_label, "y of %s%s%s", samples->quantity, comma, samples->measure);
     else
         snprintf(y_label, sizeof y_label, "density%s%s", unit[0] != '\0' ? " per " : "", unit);
-    if (title.failed || caption.failed)
-        status = sf_fail_memory(error);
+    if (title.failed || caption.failed) status = sf_fail_memory(error);
     if (status == SF_OK) {
         sf_figure figure = sf_figure_begin("density", SF_COLUMN_MM, 1);
         const sf_panel_form form = {.title = title.data, .x.label = x_label, .y.label = y_label};
@@ -503,11 +491,9 @@ static void print_csv(app_csv *csv, const density_result *result)
             app_csv_uint(csv, (uint64_t)all->units[result->series]);
         else if (all->count > 1)
             app_csv_real(csv, NAN);
-        if (all->count > 1)
-            app_csv_string(csv, all->names[result->series]);
+        if (all->count > 1) app_csv_string(csv, all->names[result->series]);
         app_csv_real(csv, of->x[k % of->x_count]);
-        if (of->y != NULL)
-            app_csv_real(csv, of->y[k / of->x_count]);
+        if (of->y != NULL) app_csv_real(csv, of->y[k / of->x_count]);
         app_csv_real(csv, of->values[k]);
         for (size_t e = 0; e < result->samples->epochs.count; e++)
             app_csv_real(csv, result->epochs[e] != NULL ? result->of_epochs[e].values[k] : NAN);
@@ -529,8 +515,7 @@ static void print_table(sf_text *text, const density_result *result)
     double last = of->x_count > 0 ? of->x[of->x_count - 1] : 0;
     int digits = app_digits(fmax(fabs(of->x[0]), fabs(last)), plane ? 0 : of->h, 7);
     sf_text_printf(text, "%*s", digits + 7, "x");
-    if (plane)
-        sf_text_printf(text, "  %14s", "y");
+    if (plane) sf_text_printf(text, "  %14s", "y");
     sf_text_printf(text, "  %14s", "density");
     for (size_t e = 0; e < result->samples->epochs.count; e++) {
         char head[32];
@@ -539,8 +524,7 @@ static void print_table(sf_text *text, const density_result *result)
     }
     for (size_t k = 0; k < of->x_count * (plane ? of->y_count : 1); k++) {
         sf_text_printf(text, "\n%*.*g", digits + 7, digits, of->x[k % of->x_count]);
-        if (plane)
-            sf_text_printf(text, "  %14.7g", of->y[k / of->x_count]);
+        if (plane) sf_text_printf(text, "  %14.7g", of->y[k / of->x_count]);
         print_cell(text, of->values[k]);
         for (size_t e = 0; e < result->samples->epochs.count; e++)
             print_cell(text, result->epochs[e] != NULL ? result->of_epochs[e].values[k] : NAN);
@@ -549,8 +533,7 @@ static void print_table(sf_text *text, const density_result *result)
     name_unit(unit, sizeof unit, result);
     sf_text_printf(text, "\n");
     describe(text, result);
-    if (unit[0] != '\0')
-        sf_text_printf(text, "; per %s%s", unit, plane ? "^2" : "");
+    if (unit[0] != '\0') sf_text_printf(text, "; per %s%s", unit, plane ? "^2" : "");
     sf_text_printf(text, "; %.2f %% of the density lies outside the points", 100 * of->outside);
 }
 
@@ -569,16 +552,14 @@ static int find_one(const app_call *call, all_series *all, size_t s, const sf_de
 {
     sf_density **density = &all->densities[all->count];
     int status = sf_density_find(density, all->samples->series, s, options, error);
-    if (status == SF_OK)
-        status = sf_density_evaluate(density, 1, options, error);
+    if (status == SF_OK) status = sf_density_evaluate(density, 1, options, error);
     if (status == SF_OK) {
         read_columns(*density, &all->of[all->count]);
         all->indices[all->count++] = s;
         return SF_OK;
     }
     sf_density_free(*density);
-    if (status != SF_DATA || all->samples->all.count == 1)
-        return status;
+    if (status != SF_DATA || all->samples->all.count == 1) return status;
     app_warn(call, "%s is left out: %s", all->samples->all.names[s], error->text);
     return SF_OK;
 }
@@ -612,18 +593,15 @@ static int write_all(const app_call *call, const app_samples *samples, sf_densit
     int status =
         all.densities != NULL && all.of != NULL && all.indices != NULL ? SF_OK : sf_fail_memory(error);
     options->progress = &progress;
-    if (status == SF_OK)
-        status = app_domain(call, samples->all.domain, &options->domain, error);
-    if (status == SF_OK)
-        status = check_request(options, samples->all.d, error);
+    if (status == SF_OK) status = app_domain(call, samples->all.domain, &options->domain, error);
+    if (status == SF_OK) status = check_request(options, samples->all.d, error);
     for (size_t s = 0; s < count && status == SF_OK; s++)
         status = find_one(call, &all, s, options, error);
     if (status == SF_OK && all.count == 0)
         status = sf_fail(error, SF_DATA, NULL, "none of %zu %ss has samples enough", count, samples->of);
     if (status == SF_OK)
         status = app_nwb_densities(call, samples, options->domain, all.indices, all.of, all.count, error);
-    if (status == SF_OK && count > 1 && !app_has(call, "csv"))
-        status = print_all(call, &all, error);
+    if (status == SF_OK && count > 1 && !app_has(call, "csv")) status = print_all(call, &all, error);
     for (size_t i = 0; i < all.count; i++)
         sf_density_free(all.densities[i]);
     sf_free(all.densities);
@@ -647,8 +625,7 @@ static int answer_one(const app_call *call, const app_samples *samples, sf_densi
     density_result result = {.samples = samples};
     int status = estimate(call, options, &result, error);
     const char *plot = app_value(call, "plot", NULL);
-    if (status == SF_OK && plot != NULL)
-        status = write_plot(plot, &result, call->arguments[0], error);
+    if (status == SF_OK && plot != NULL) status = write_plot(plot, &result, call->arguments[0], error);
     if (status == SF_OK) {
         sf_text text = {0};
         if (call->json) {
@@ -690,16 +667,14 @@ static int print_several(const app_call *call, const app_samples *samples, sf_de
         status = sf_fail(error, SF_DATA, NULL, "none of %zu %ss has samples enough", samples->all.count,
                          samples->of);
     int printed = status == SF_OK ? app_print(&text, error) : status;
-    if (status != SF_OK)
-        sf_text_free(&text);
+    if (status != SF_OK) sf_text_free(&text);
     return printed;
 }
 
 static int answer_series(const app_call *call, const app_samples *samples, void *context, sf_error *error)
 {
     int status = app_has(call, "nwb") ? write_all(call, samples, context, error) : SF_OK;
-    if (status != SF_OK || (samples->all.count > 1 && !app_has(call, "csv")))
-        return status;
+    if (status != SF_OK || (samples->all.count > 1 && !app_has(call, "csv"))) return status;
     return samples->all.count > 1 ? print_several(call, samples, context, error)
                                   : answer_one(call, samples, context, error);
 }
@@ -718,10 +693,8 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK && app_has(call, "nwb") && (!app_has(call, "quantity") || app_has(call, "epochs")))
         status = sf_fail(error, SF_USAGE, "--nwb",
                          "goes with --quantity of a recording, and has no room for what single epochs have");
-    if (status == SF_OK)
-        status = app_bandwidth(call, &wanted, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &grid_table, &wanted, error);
+    if (status == SF_OK) status = app_bandwidth(call, &wanted, error);
+    if (status == SF_OK) status = app_options_read(call, &grid_table, &wanted, error);
     return status == SF_OK
                ? app_samples_run(call, takes_several(call), ", or take --csv", answer_series, &wanted, error)
                : status;

@@ -12,12 +12,10 @@ static const sf_table *table_at(size_t index)
 {
     size_t at = 0;
     while (sf_table_at(at) != NULL)
-        if (at++ == index)
-            return sf_table_at(index);
+        if (at++ == index) return sf_table_at(index);
     for (const app_command *const *command = app_commands; *command != NULL; command++)
         for (size_t t = 0; t < APP_RESULT_TABLES && (*command)->tables[t] != NULL; t++)
-            if (at++ == index)
-                return (*command)->tables[t];
+            if (at++ == index) return (*command)->tables[t];
     return NULL;
 }
 
@@ -68,8 +66,7 @@ static void print_json(sf_text *text, const app_call *call, const char *asked)
     }
     sf_json_end_array(&json);
     sf_json_array(&json, "documents");
-    if (asked == NULL)
-        print_documents(&json);
+    if (asked == NULL) print_documents(&json);
     sf_json_end_array(&json);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
@@ -123,8 +120,7 @@ static void print_tables(sf_text *text, const char *asked)
 static int check(const char *asked, sf_error *error)
 {
     size_t at = 0;
-    if (next_table(&at, asked) != NULL)
-        return SF_OK;
+    if (next_table(&at, asked) != NULL) return SF_OK;
     sf_text names = {0};
     for (size_t i = 0; table_at(i) != NULL; i++)
         sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", table_at(i)->name);
@@ -139,8 +135,7 @@ static int run(app_call *call, sf_error *error)
     const char *asked = call->argument_count > 0 ? call->arguments[0] : NULL;
     sf_text text = {0};
     int status = check(asked, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (call->json)
         print_json(&text, call, asked);
     else

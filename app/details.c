@@ -15,8 +15,7 @@ const char *const app_details_drop[] = {"needed", "strength", "reverse",    "bur
 sf_text app_details_name(const app_details *d, size_t i)
 {
     sf_text name = app_episode_text(d->recording, &d->told.episodes[i]);
-    if (!d->is_wide && d->common.high_ns > 0 && name.data != NULL)
-        app_episode_shorten(name.data);
+    if (!d->is_wide && d->common.high_ns > 0 && name.data != NULL) app_episode_shorten(name.data);
     return name;
 }
 
@@ -52,8 +51,7 @@ int app_details_take(app_details *d, const app_call *call, const sf_episodes *ep
 
 bool app_chains_print(sf_text *text, const sf_episodes_columns *told)
 {
-    if (told->chains == 0)
-        return false;
+    if (told->chains == 0) return false;
     sf_text_printf(text, "%zu chain%s", told->chains, told->chains == 1 ? "" : "s");
     if (told->parts > 0)
         sf_text_printf(text, ", %zu significant part%s", told->parts, told->parts == 1 ? "" : "s");

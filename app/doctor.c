@@ -104,8 +104,7 @@ static void add_lines(sf_text *text, const sf_findings *checks)
     for (size_t i = 0; i < checks->count; i++) {
         const sf_finding *check = &checks->items[i];
         sf_text_printf(text, "%s%-14s %s\n", signs[check->level], check->name, check->found);
-        if (check->advice[0] != '\0')
-            sf_text_printf(text, "%17s-> %s\n", "", check->advice);
+        if (check->advice[0] != '\0') sf_text_printf(text, "%17s-> %s\n", "", check->advice);
     }
     size_t bad = count_of(checks, SF_FINDING_BAD), advised = count_of(checks, SF_FINDING_ADVICE);
     sf_text_printf(text, "%zu good, %zu that could be better (?), %zu that a run would fail by (!)",
@@ -224,15 +223,13 @@ static int measure_loop(app_call *call, sf_error *error)
     if (status == SF_OK)
         status =
             app_live_configure(call, call->argument_count > 0 ? call->arguments[0] : NULL, &config, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     app_catch_signals();
     app_tell_seed(call, options.seed);
     options.config = &config;
     options.progress = &progress;
     status = sf_run_loop(&trips, &options, error);
-    if (status == SF_OK)
-        status = show_trips(call, &trips, error);
+    if (status == SF_OK) status = show_trips(call, &trips, error);
     sf_run_trips_free(&trips);
     sf_config_free(&config);
     return status;
@@ -271,12 +268,9 @@ static int check_rig(app_call *call, sf_error *error)
     sf_findings checks;
     sf_config config;
     int status = sf_doctor_rig_find(&kind, call->arguments[0], error);
-    if (status == SF_OK)
-        status = app_options_read(call, &rig_table, &options, error);
-    if (status == SF_OK)
-        status = configure_rig(&config, call, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_options_read(call, &rig_table, &options, error);
+    if (status == SF_OK) status = configure_rig(&config, call, error);
+    if (status != SF_OK) return status;
     app_catch_signals();
     options.config = &config;
     options.progress = &progress;
@@ -334,12 +328,10 @@ static int run(app_call *call, sf_error *error)
                             is_loop ? "does not go with --loop, which looks at no folder"
                                     : "does not go with a rig, of which no folder is looked at",
                             error);
-    if (status == SF_OK && !is_rig)
-        status = refuse_list(call, rig_options, NULL, about_rig, error);
+    if (status == SF_OK && !is_rig) status = refuse_list(call, rig_options, NULL, about_rig, error);
     if (status == SF_OK && !is_loop)
         status = refuse_list(call, loop_options, is_rig ? "set" : NULL, "is for --loop", error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     return is_loop ? measure_loop(call, error) : is_rig ? check_rig(call, error) : check_machine(call, error);
 }
 

@@ -15,18 +15,14 @@ static int read_list(sf_episode **episodes, size_t *count, char *sha256, const c
     *episodes = NULL;
     *count = 0;
     int status = sf_episode_list_read(&list, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *episodes = sf_resize(NULL, list.count, sizeof **episodes);
-    if (*episodes == NULL)
-        status = sf_fail_memory(error);
+    if (*episodes == NULL) status = sf_fail_memory(error);
     while (status == SF_OK && *count < list.count) {
         sf_episode *next = *episodes + *count;
         status = sf_recording_parse_episode(recording, list.items[*count].text, next, &reason);
-        if (status == SF_OK)
-            status = sf_recording_check_episode(recording, next, &reason);
-        if (status != SF_OK)
-            status = sf_episode_list_refuse(&list, *count, &reason, error);
+        if (status == SF_OK) status = sf_recording_check_episode(recording, next, &reason);
+        if (status != SF_OK) status = sf_episode_list_refuse(&list, *count, &reason, error);
         *count += status == SF_OK;
     }
     memcpy(sha256, list.sha256, sizeof list.sha256);
@@ -50,8 +46,7 @@ int app_registered_read(sf_episode **episodes, size_t *count, char sha256[APP_SH
                         const sf_recording *recording, sf_error *error)
 {
     int status = read_list(episodes, count, sha256, path, recording, error);
-    if (status != SF_OK || sha256[0] != '\0')
-        return status;
+    if (status != SF_OK || sha256[0] != '\0') return status;
     sf_free(*episodes);
     *episodes = NULL;
     return sf_fail(error, SF_USAGE, "--registered",

@@ -13,8 +13,7 @@ static int describe_epoch(app_epoch *known, const sf_recording *recording, const
 {
     sf_recording *part;
     int status = sf_recording_part(&part, recording, epoch->span, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(part, &of);
     *known = (app_epoch){.epoch = *epoch, .duration_ns = of.duration_ns, .spikes = of.spike_count};
@@ -28,8 +27,7 @@ static int describe(app_epochs *e, const sf_recording *recording, const sf_epoch
     e->items = sf_resize(NULL, e->count, sizeof *e->items);
     e->spans = sf_resize(NULL, e->count, sizeof *e->spans);
     e->values = sf_resize(NULL, values, sizeof *e->values);
-    if (e->items == NULL || e->spans == NULL || e->values == NULL)
-        return sf_fail_memory(error);
+    if (e->items == NULL || e->spans == NULL || e->values == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (size_t k = 0; k < e->count && status == SF_OK; k++) {
         status = describe_epoch(&e->items[k], recording, &epochs[k], error);
@@ -45,27 +43,22 @@ int app_epochs_open(app_epochs *epochs, const app_call *call, const sf_recording
 {
     *epochs = (app_epochs){.item_count = item_count};
     const char *path = app_value(call, "epochs", NULL);
-    if (path == NULL)
-        return SF_OK;
+    if (path == NULL) return SF_OK;
     sf_epoch *read;
     int status = sf_epochs_read(&read, &epochs->count, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = describe(epochs, recording, read, error);
     sf_release(read);
-    if (status != SF_OK)
-        app_epochs_free(epochs);
+    if (status != SF_OK) app_epochs_free(epochs);
     return status;
 }
 
 int app_epochs_take(app_epochs *epochs, const uint64_t *counts, size_t item_count, sf_error *error)
 {
-    if (epochs->items == NULL || counts == NULL)
-        return SF_OK;
+    if (epochs->items == NULL || counts == NULL) return SF_OK;
     epochs->item_count = item_count;
     epochs->counts = sf_resize(NULL, epochs->count * item_count, sizeof *counts);
-    if (epochs->counts == NULL)
-        return sf_fail_memory(error);
+    if (epochs->counts == NULL) return sf_fail_memory(error);
     memcpy(epochs->counts, counts, epochs->count * item_count * sizeof *counts);
     return SF_OK;
 }
@@ -112,10 +105,8 @@ static bool list_labels(const app_epochs *e, const char *labels[MOST_LABELS], si
         size_t known = 0;
         while (known < *count && strcmp(labels[known], e->items[k].epoch.label) != 0)
             known++;
-        if (known < *count)
-            continue;
-        if (*count == MOST_LABELS)
-            return false;
+        if (known < *count) continue;
+        if (*count == MOST_LABELS) return false;
         labels[(*count)++] = e->items[k].epoch.label;
     }
     return true;
@@ -125,8 +116,7 @@ size_t app_epochs_heads(app_table *table, const app_epochs *e)
 {
     const char *labels[MOST_LABELS];
     size_t count = 0;
-    if (e->counts != NULL)
-        list_labels(e, labels, &count);
+    if (e->counts != NULL) list_labels(e, labels, &count);
     for (size_t l = 0; l < count; l++)
         app_table_cell(table, "%s", labels[l][0] != '\0' ? labels[l] : "no label");
     return count;
@@ -137,8 +127,7 @@ static void add_label_cell(app_table *table, const app_epochs *e, const char *la
     uint64_t count = 0;
     double seconds = 0;
     for (size_t k = 0; k < e->count; k++) {
-        if (strcmp(e->items[k].epoch.label, label) != 0)
-            continue;
+        if (strcmp(e->items[k].epoch.label, label) != 0) continue;
         count += e->counts[k * e->item_count + i];
         seconds += (double)e->items[k].duration_ns * 1e-9;
     }
@@ -149,8 +138,7 @@ void app_epochs_cells(app_table *table, const app_epochs *e, size_t i)
 {
     const char *labels[MOST_LABELS];
     size_t count = 0;
-    if (e->counts != NULL)
-        list_labels(e, labels, &count);
+    if (e->counts != NULL) list_labels(e, labels, &count);
     for (size_t l = 0; l < count; l++)
         add_label_cell(table, e, labels[l], i);
 }
@@ -159,8 +147,7 @@ void app_epochs_print(sf_text *text, const app_epochs *e)
 {
     const char *labels[MOST_LABELS];
     size_t count;
-    if (e->counts == NULL || e->item_count == 0)
-        return;
+    if (e->counts == NULL || e->item_count == 0) return;
     bool all = list_labels(e, labels, &count);
     sf_text_printf(text, "the last %zu column%s: each of %zu epochs taken alone, summed by label%s\n", count,
                    count == 1 ? "" : "s", e->count, all ? "" : "; --json and --csv have more labels");
@@ -204,8 +191,7 @@ void app_epochs_print_values(sf_text *text, const app_epochs *e, const char *wha
                              sf_text (*name)(const void *context, size_t item), const void *context,
                              const size_t *items, size_t item_count)
 {
-    if (e->items == NULL || item_count == 0)
-        return;
+    if (e->items == NULL || item_count == 0) return;
     size_t columns = e->count < MOST_EPOCHS ? e->count : MOST_EPOCHS;
     app_table table = {0};
     sf_text_printf(text, "\n%s in each of %zu epochs taken alone\n", what, e->count);
@@ -220,6 +206,5 @@ void app_epochs_print_values(sf_text *text, const app_epochs *e, const char *wha
         }
     }
     app_table_print(&table, text, 1 + columns);
-    if (columns < e->count)
-        sf_text_printf(text, "and more epochs: --json has every one\n");
+    if (columns < e->count) sf_text_printf(text, "and more epochs: --json has every one\n");
 }

@@ -31,11 +31,9 @@ int app_subject_open(app_subject *subject, const app_call *call, const sf_record
     subject->test.surrogates = APP_FIGURE_SURROGATES;
     int status = app_mining_parse(&subject->mining, call, error);
     subject->max_size = subject->mining.options.max_size;
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_significance_table, &subject->test, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_significance_table, &subject->test, error);
     subject->activity = SF_ACTIVITY_OPTIONS;
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_activity_table, &subject->activity, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_activity_table, &subject->activity, error);
     subject->criticality = SF_CRITICALITY_OPTIONS;
     if (status == SF_OK)
         status = app_options_read(call, &sf_criticality_options_table, &subject->criticality, error);
@@ -67,8 +65,7 @@ static int mine(sf_episodes **mined, app_subject *subject, uint32_t size, sf_epi
     subject->mining.options.order = SF_ORDER_STANDING;
     if (*mined == NULL)
         status = app_mining_run(mined, &subject->mining, subject->call, subject->recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     told->size = sizeof *told;
     sf_episodes_get_columns(*mined, told);
     return SF_OK;
@@ -83,8 +80,7 @@ static bool chains_are_pairs(const app_subject *subject)
         return false;
     sf_episodes_get_columns(subject->chains, &told);
     for (size_t i = 2; i < told.level_count; i++)
-        if (told.levels[i].frequent > 0 || !told.levels[i].complete)
-            return false;
+        if (told.levels[i].frequent > 0 || !told.levels[i].complete) return false;
     return told.stopped == SF_NOT_STOPPED;
 }
 
@@ -148,13 +144,10 @@ int app_figure_draw(sf_figure *figure, sf_text *caption, sf_json *numbers, const
 {
     *figure = sf_figure_begin(kind->name, subject->width_mm, subject->width_mm > 120 ? 2 : 1);
     figure->numbers = numbers;
-    if (numbers != NULL)
-        sf_json_array(numbers, "panels");
+    if (numbers != NULL) sf_json_array(numbers, "panels");
     int status = kind->draw(figure, subject, caption, error);
-    if (numbers != NULL)
-        sf_json_end_array(numbers);
-    if (status != SF_OK)
-        return status;
+    if (numbers != NULL) sf_json_end_array(numbers);
+    if (status != SF_OK) return status;
     sf_figure_end(figure, captioned ? caption->data : NULL);
     return figure->scene.failed || caption->failed ? sf_fail_memory(error) : SF_OK;
 }
@@ -164,10 +157,8 @@ void app_time_axis_of(app_time_axis *axis, const app_subject *subject)
     const sf_span *recorded = &subject->of.recorded;
     sf_span span = *recorded;
     const sf_selected *selected = subject->of.selected;
-    if (selected != NULL && selected->from_given)
-        span.start_ns = selected->from_ns;
-    if (selected != NULL && selected->to_given)
-        span.stop_ns = selected->to_ns;
+    if (selected != NULL && selected->from_given) span.start_ns = selected->from_ns;
+    if (selected != NULL && selected->to_given) span.stop_ns = selected->to_ns;
     double seconds = (double)(span.stop_ns - span.start_ns) * 1e-9;
     bool hours = seconds >= 7200, minutes = !hours && seconds >= 300;
     bool late = span.start_ns >= APP_LATE_NS || span.start_ns <= -APP_LATE_NS;

@@ -22,8 +22,7 @@ static int measure_recorded(double *seconds, const app_subject *subject, const a
     sf_recording *part;
     sf_recording_columns of = {.size = sizeof of};
     int status = sf_recording_part(&part, subject->recording, span, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_recording_get_columns(part, &of);
     *seconds = (double)of.duration_ns * 1e-9;
     sf_recording_free(part);
@@ -66,8 +65,7 @@ static int draw_image(sf_panel *panel, const app_subject *subject, const app_tim
     size_t units = subject->of.unit_count, each = units * ROW_PIXELS <= IMAGE_ROWS ? ROW_PIXELS : 1,
            rows = units * each < IMAGE_ROWS ? units * each : IMAGE_ROWS;
     double *cells = sf_alloc(rows * IMAGE_COLUMNS, sizeof *cells);
-    if (cells == NULL)
-        return sf_fail_memory(error);
+    if (cells == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < rows * IMAGE_COLUMNS; i++)
         cells[i] = NAN;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
@@ -99,8 +97,7 @@ static int mark_chain(sf_panel *panel, const app_time_axis *time, const sf_occur
     const sf_ink ink = {.line = sf_series_colour(k), .fill = SF_NO_COLOUR, .width_mm = 0.3, .opacity = 0.8};
     const size_t units = of->episodes[k].size, each = units + 1, count = (size_t)of->counts[k];
     double *x = sf_alloc(2 * each * count + 1, sizeof *x);
-    if (x == NULL)
-        return sf_fail_memory(error);
+    if (x == NULL) return sf_fail_memory(error);
     double *y = x + each * count;
     for (size_t n = 0; n < count; n++)
         for (size_t u = 0; u < each; u++) {
@@ -118,8 +115,7 @@ static int mark_chains(sf_panel *panel, const app_time_axis *time, const sf_occu
 {
     sf_occurrences_columns of = {.size = sizeof of};
     int status = SF_OK;
-    if (marked == NULL)
-        return SF_OK;
+    if (marked == NULL) return SF_OK;
     sf_occurrences_get_columns(marked, &of);
     for (size_t k = 0; k < of.count && status == SF_OK; k++)
         status = mark_chain(panel, time, &of, k, error);
@@ -131,8 +127,7 @@ static void list_marked(sf_panel_form *form, char names[MARKED_CHAINS][APP_CHAIN
                         const app_subject *subject, const sf_occurrences *marked)
 {
     sf_occurrences_columns of = {.size = sizeof of};
-    if (marked == NULL)
-        return;
+    if (marked == NULL) return;
     sf_occurrences_get_columns(marked, &of);
     for (size_t k = 0; k < of.count && k < MARKED_CHAINS; k++) {
         app_chain_name(names[k], subject, &of.episodes[k]);
@@ -164,8 +159,7 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
     char marked_names[MARKED_CHAINS][APP_CHAIN_NAME];
     sf_occurrences *marked = NULL;
     const char **names = sf_alloc(units, sizeof *names);
-    if (names == NULL)
-        return sf_fail_memory(error);
+    if (names == NULL) return sf_fail_memory(error);
     app_time_axis_of(&time, subject);
     for (size_t u = 0; u < units; u++)
         names[u] = subject->of.units[u].name;
@@ -182,8 +176,7 @@ static int draw_raster(sf_figure *figure, app_subject *subject, sf_text *caption
         explain_raster(caption, subject, image, marked);
         sf_panel panel = sf_panel_begin(figure, &form);
         status = (image ? draw_image : draw_ticks)(&panel, subject, &time, error);
-        if (status == SF_OK)
-            status = mark_chains(&panel, &time, marked, error);
+        if (status == SF_OK) status = mark_chains(&panel, &time, marked, error);
         sf_panel_end(&panel);
     }
     sf_occurrences_free(marked);
@@ -219,10 +212,8 @@ static int by_place(const void *a, const void *b)
 {
     const sf_unit *const *first = a, *const *second = b;
     const sf_unit *x = *first, *y = *second;
-    if (x->y_um != y->y_um)
-        return x->y_um < y->y_um ? -1 : 1;
-    if (x->x_um != y->x_um)
-        return x->x_um < y->x_um ? -1 : 1;
+    if (x->y_um != y->y_um) return x->y_um < y->y_um ? -1 : 1;
+    if (x->x_um != y->x_um) return x->x_um < y->x_um ? -1 : 1;
     return (x > y) - (x < y);
 }
 
@@ -233,8 +224,7 @@ static size_t order_places(const sf_unit **order, const app_subject *subject)
     for (size_t u = 0; u < subject->of.unit_count; u++)
         if (isfinite(subject->of.units[u].x_um) && isfinite(subject->of.units[u].y_um))
             order[placed++] = &subject->of.units[u];
-    if (placed > 0)
-        qsort(order, placed, sizeof *order, by_place);
+    if (placed > 0) qsort(order, placed, sizeof *order, by_place);
     return placed;
 }
 
@@ -260,8 +250,7 @@ static size_t draw_electrodes(sf_panel *panel, const app_subject *subject, const
         snprintf(note + length, sizeof note - length, ": %.17g Hz", rate);
         rates[electrodes] = rate;
         electrodes += rate > 0;
-        if (panel == NULL)
-            continue;
+        if (panel == NULL) continue;
         const sf_ink fires = {.line = SF_BLACK, .fill = sf_colour_of(scale, rate), .width_mm = 0.1};
         const sf_ink silent = {.line = SF_GREY, .fill = 0xffffff, .width_mm = 0.15};
         sf_panel_dot(panel, spikes > 0 ? &fires : &silent, order[i]->x_um, order[i]->y_um, radius_mm, rate,
@@ -314,8 +303,7 @@ static int draw_array(sf_figure *figure, app_subject *subject, sf_text *caption,
                               .columns = figure->columns,
                               .height_mm = subject->width_mm > 120 ? 90 : 0,
                               .colours = scale_rates(rates, firing)};
-        if (firing == 0)
-            form.colours.label = NULL; /* no colour is seen */
+        if (firing == 0) form.colours.label = NULL; /* no colour is seen */
         app_cover_places(&form, x, y, placed);
         sf_panel panel = sf_panel_begin(figure, &form);
         double pitch = told.pitch_um > 0 ? told.pitch_um : (form.x.to - form.x.from) / 10;
@@ -401,8 +389,7 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
     double bins[RATE_BINS] = {0}, most = 0, end = time.axis.to, lasts = end - time.from;
     double width = round_bin(lasts * time.unit_s) / time.unit_s;
     size_t count = (size_t)fmin(fmax(ceil(lasts / width - 1e-9), 1), RATE_BINS);
-    if (subject->of.spike_count == 0)
-        return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
+    if (subject->of.spike_count == 0) return sf_fail(error, SF_DATA, NULL, "there are no spikes to draw");
     int status = SF_OK;
     for (size_t i = 0; i < subject->of.spike_count; i++) {
         double at = (app_time_at(&time, subject->of.spikes[i].time_ns) - time.from) / width;
@@ -416,8 +403,7 @@ static int draw_rates(sf_figure *figure, app_subject *subject, sf_text *caption,
         bins[k] = seconds > 0.01 * width * time.unit_s ? bins[k] / (seconds * (double)units) : NAN;
         most = fmax(most, bins[k]);
     }
-    if (status == SF_OK)
-        status = sf_activity_find(&activity, subject->recording, &subject->activity, error);
+    if (status == SF_OK) status = sf_activity_find(&activity, subject->recording, &subject->activity, error);
     if (status != SF_OK) {
         sf_activity_free(&activity);
         return status;
@@ -483,8 +469,7 @@ static void draw_histogram(sf_figure *figure, const sf_series_columns *all, doub
                           .key_colours = {SF_VERMILION}};
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_steps(&panel, &ink, "counts", least, factor, bins, INTERVAL_BINS, 0);
-    if (form.key[0] != NULL)
-        sf_panel_stretch(&panel, &limit, "refractory", REFRACTORY_S, REFRACTORY_S);
+    if (form.key[0] != NULL) sf_panel_stretch(&panel, &limit, "refractory", REFRACTORY_S, REFRACTORY_S);
     sf_panel_end(&panel);
 }
 
@@ -495,10 +480,8 @@ static size_t find_longest(size_t longest[DENSITIES], const sf_series_columns *a
     for (size_t s = 0; s < all->count; s++) {
         size_t length = all->first[s + 1] - all->first[s], at = count < DENSITIES ? count++ : DENSITIES;
         for (; at > 0 && all->first[longest[at - 1] + 1] - all->first[longest[at - 1]] < length; at--)
-            if (at < DENSITIES)
-                longest[at] = longest[at - 1];
-        if (at < DENSITIES)
-            longest[at] = s;
+            if (at < DENSITIES) longest[at] = longest[at - 1];
+        if (at < DENSITIES) longest[at] = s;
     }
     return count;
 }
@@ -624,8 +607,7 @@ static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *capt
     sf_series_columns all = {.size = sizeof all};
     busiest found = {.count = 0};
     int status = sf_series_of_recording(&series, subject->recording, SF_QUANTITY_ISI, NULL, 0, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_series_get_columns(series, &all);
     size_t count = all.first[all.count], refractory = (size_t)all.coincident;
     double least = INFINITY, most = 0;
@@ -640,8 +622,7 @@ static int draw_intervals(sf_figure *figure, app_subject *subject, sf_text *capt
     if (status == SF_OK) {
         most = most > least ? most * 1.0001 : least * 2;
         draw_histogram(figure, &all, least, most, found.count > 0 ? 1 : figure->columns);
-        if (found.count > 0)
-            draw_densities(figure, &found, least, most);
+        if (found.count > 0) draw_densities(figure, &found, least, most);
         explain_intervals(caption, count, &found, refractory, all.coincident);
     }
     for (size_t k = 0; k < DENSITIES; k++)
@@ -735,10 +716,8 @@ static int draw_map(sf_figure *figure, app_subject *subject, sf_text *caption, s
     how.most_points = 40000;
     int status =
         sf_series_of_recording(&series, subject->recording, SF_QUANTITY_POSITION, NULL, 0, NULL, error);
-    if (status == SF_OK)
-        status = sf_density_find(&density, series, 0, &how, error);
-    if (status == SF_OK)
-        status = sf_density_evaluate(&density, 1, &how, error);
+    if (status == SF_OK) status = sf_density_find(&density, series, 0, &how, error);
+    if (status == SF_OK) status = sf_density_evaluate(&density, 1, &how, error);
     if (status == SF_OK) {
         sf_density_get_columns(density, &of);
         status = draw_density_map(figure, subject, &of, error);

@@ -38,11 +38,9 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
 {
     *best = (chosen){.told = told};
     for (size_t i = 0; i < told->count; i++) {
-        if (told->episodes[i].size < least || !app_chain_stands(told, i))
-            continue;
+        if (told->episodes[i].size < least || !app_chain_stands(told, i)) continue;
         best->standing++;
-        if (best->count < MOST_CHAINS)
-            best->items[best->count++] = i;
+        if (best->count < MOST_CHAINS) best->items[best->count++] = i;
     }
     for (size_t k = 0; k < best->count; k++) {
         app_chain_name(best->names[k], subject, &told->episodes[best->items[k]]);
@@ -59,8 +57,7 @@ static const char *why_no_verdict(const sf_episodes_columns *told)
 static int nothing_stands_out(const sf_episodes_columns *told, sf_error *error)
 {
     const char *why = why_no_verdict(told);
-    if (why != NULL)
-        return sf_fail(error, SF_DATA, NULL, "no chain can be tested here: %s", why);
+    if (why != NULL) return sf_fail(error, SF_DATA, NULL, "no chain can be tested here: %s", why);
     if (told->found == 0)
         return sf_fail(error, SF_DATA, NULL, "no units follow each other often enough to be a chain");
     return sf_fail(
@@ -82,8 +79,7 @@ static int list_occurrences(sf_occurrences **listed, sf_occurrences_columns *col
     int status =
         sf_occurrences_list(listed, subject->recording, episodes, expected, best->count, &progress, error);
     columns->size = sizeof *columns;
-    if (status == SF_OK)
-        sf_occurrences_get_columns(*listed, columns);
+    if (status == SF_OK) sf_occurrences_get_columns(*listed, columns);
     return status;
 }
 
@@ -94,8 +90,7 @@ static int list_given(sf_occurrences **listed, const app_subject *subject, const
     sf_episode *given;
     size_t count;
     int status = app_episodes_read(&given, &count, path, subject->recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_occurrences_list(listed, subject->recording, given, NULL, count < most ? count : most,
                                  &progress, error);
     sf_free(given);
@@ -109,15 +104,11 @@ int app_subject_marked(sf_occurrences **marked, app_subject *subject, size_t mos
     sf_episodes_columns told;
     chosen best;
     *marked = NULL;
-    if (path != NULL)
-        return list_given(marked, subject, path, most, error);
-    if (!subject->in_report)
-        return SF_OK;
+    if (path != NULL) return list_given(marked, subject, path, most, error);
+    if (!subject->in_report) return SF_OK;
     int status = app_subject_chains(subject, &told, error);
-    if (status == SF_OK)
-        choose(&best, subject, &told, 2);
-    if (status != SF_OK || best.count == 0)
-        return status;
+    if (status == SF_OK) choose(&best, subject, &told, 2);
+    if (status != SF_OK || best.count == 0) return status;
     best.count = best.count < most ? best.count : most;
     return list_occurrences(marked, &columns, subject, &best, error);
 }
@@ -163,8 +154,7 @@ static int draw_begins(sf_panel *panel, const app_time_axis *time, const sf_occu
     const sf_ink ink = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.12};
     size_t count = (size_t)of->counts[k];
     double *x = sf_alloc(2 * count + 1, sizeof *x);
-    if (x == NULL)
-        return sf_fail_memory(error);
+    if (x == NULL) return sf_fail_memory(error);
     double *y = x + count;
     for (size_t n = 0; n < count; n++) {
         x[n] = app_time_at(time, of->times_ns[k][n * of->episodes[k].size]);
@@ -184,8 +174,7 @@ static int draw_times(sf_figure *figure, const app_subject *subject, const chose
     sf_occurrences *listed;
     sf_occurrences_columns columns;
     int status = list_occurrences(&listed, &columns, subject, best, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_panel_form form = {.title = "Occurrences",
                           .name = "occurrences",
                           .x = time.axis,
@@ -218,11 +207,9 @@ static int draw_chains(sf_figure *figure, app_subject *subject, sf_text *caption
     sf_episodes_columns told;
     chosen best;
     int status = app_subject_chains(subject, &told, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     choose(&best, subject, &told, 2);
-    if (best.count == 0)
-        return nothing_stands_out(&told, error);
+    if (best.count == 0) return nothing_stands_out(&told, error);
     double height = 5 + 3.2 * (double)best.count;
     const bool beside = figure->columns > 1;
     draw_ratios(figure, &best, height);
@@ -355,19 +342,16 @@ static int find_chain(sf_episode *episode, app_subject *subject, sf_error *error
             status = sf_fail(error, SF_USAGE, "--episodes", "expected a chain of two units or more");
         else if (status == SF_OK)
             *episode = given[0];
-        if (status == SF_OK)
-            sf_free(given);
+        if (status == SF_OK) sf_free(given);
         return status;
     }
     sf_episodes_columns told;
     chosen best;
     int status = app_subject_chains(subject, &told, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (uint32_t least = subject->max_size; least >= 2; least--) {
         choose(&best, subject, &told, least);
-        if (best.count == 0)
-            continue;
+        if (best.count == 0) continue;
         *episode = told.episodes[best.items[0]];
         return SF_OK;
     }
@@ -385,20 +369,16 @@ static int draw_chain(sf_figure *figure, app_subject *subject, sf_text *caption,
     sf_episode episode;
     how.details = true;
     int status = find_chain(&episode, subject, error);
-    if (status == SF_OK)
-        status = sf_count(&counted, subject->recording, &episode, 1, &how, &progress, error);
+    if (status == SF_OK) status = sf_count(&counted, subject->recording, &episode, 1, &how, &progress, error);
     if (status == SF_OK)
         status = sf_occurrences_list(&listed, subject->recording, &episode, NULL, 1, &progress, error);
     if (status == SF_OK) {
         sf_episodes_get_columns(counted, &told);
         sf_occurrences_get_columns(listed, &columns);
-        if (told.counts[0] == 0)
-            status = sf_fail(error, SF_DATA, NULL, "this chain does not occur");
+        if (told.counts[0] == 0) status = sf_fail(error, SF_DATA, NULL, "this chain does not occur");
     }
-    if (status == SF_OK && episode.size > 3 && subject->width_mm > 120)
-        figure->columns = 4;
-    if (status == SF_OK)
-        status = draw_rows(figure, subject, &episode, &columns, error);
+    if (status == SF_OK && episode.size > 3 && subject->width_mm > 120) figure->columns = 4;
+    if (status == SF_OK) status = draw_rows(figure, subject, &episode, &columns, error);
     for (uint32_t link = 0; status == SF_OK && told.details != NULL && link + 1 < episode.size; link++)
         draw_link_delays(figure, subject, &told, link);
     if (status == SF_OK) {
@@ -444,17 +424,14 @@ static int find_pairs(sf_episode pairs[MOST_CORRELOGRAMS], size_t *count, bool *
         size_t all;
         int status = app_episodes_read(&given, &all, path, subject->recording, error);
         for (size_t i = 0; status == SF_OK && i < all && *count < MOST_CORRELOGRAMS; i++)
-            if (given[i].size == 2)
-                pairs[(*count)++] = given[i];
-        if (status == SF_OK)
-            sf_free(given);
+            if (given[i].size == 2) pairs[(*count)++] = given[i];
+        if (status == SF_OK) sf_free(given);
         return status == SF_OK && *count == 0
                    ? sf_fail(error, SF_USAGE, "--episodes", "expected pairs, as A -(0,5]-> B")
                    : status;
     }
     int status = app_subject_pairs(subject, &told, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     choose(&best, subject, &told, 2);
     *standing = best.count > 0;
     size_t most = subject->in_report ? MOST_CORRELOGRAMS / 2 : MOST_CORRELOGRAMS;
@@ -475,8 +452,7 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
     size_t bins = 2 * (size_t)c->half;
     double *counts = sf_alloc(bins, sizeof *counts), bin_ms = (double)c->bin_ns * 1e-6;
     char title[160];
-    if (counts == NULL)
-        return sf_fail_memory(error);
+    if (counts == NULL) return sf_fail_memory(error);
     const char *from = app_unit_name(subject->recording, c->from),
                *to = app_unit_name(subject->recording, c->to);
     snprintf(title, sizeof title, "%.60s to %.60s", from, to);
@@ -535,8 +511,7 @@ static int draw_correlograms(sf_figure *figure, app_subject *subject, sf_text *c
     int status = find_pairs(pairs, &count, &standing, subject, error);
     if (status == SF_OK)
         status = sf_count(&counted, subject->recording, pairs, count, &how, &progress, error);
-    if (status == SF_OK)
-        sf_episodes_get_columns(counted, &told);
+    if (status == SF_OK) sf_episodes_get_columns(counted, &told);
     figure->columns = subject->width_mm > 120 && told.correlogram_count > 2 ? 3
                       : told.correlogram_count > 1                          ? 2
                                                                             : 1;
@@ -616,11 +591,9 @@ static int align(alignment *a, const app_subject *subject, sf_error *error)
         return sf_fail(error, SF_USAGE, "--align",
                        "is needed: a marker and times around it, as light,-50ms,200ms");
     int status = app_options_read(subject->call, &app_alignment_table, a, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     a->markers = sf_alloc(subject->of.marker_count, sizeof *a->markers);
-    if (a->markers == NULL)
-        return sf_fail_memory(error);
+    if (a->markers == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < subject->of.marker_count; i++)
         if (sf_marker_is(&subject->of.markers[i], a->name))
             a->markers[a->count++] = subject->of.markers[i].time_ns;
@@ -643,8 +616,7 @@ static void add_around(double *bins, const alignment *a, int64_t time_ns)
     }
     for (; low < a->count; low++) {
         double lag = (double)(time_ns - a->markers[low]) * 1e-6;
-        if (lag < a->from_ms)
-            break;
+        if (lag < a->from_ms) break;
         size_t bin = (size_t)((lag - a->from_ms) / width);
         bins[bin < ALIGN_BINS ? bin : ALIGN_BINS - 1]++;
     }
@@ -667,8 +639,7 @@ static void draw_aligned(sf_figure *figure, const alignment *a, const char *titl
     sf_panel_steps(&panel, &ink, "counts", a->from_ms, (a->to_ms - a->from_ms) / ALIGN_BINS, bins, ALIGN_BINS,
                    0);
     sf_panel_stretch(&panel, &zero, NULL, 0, 0);
-    if (most == 0)
-        sf_panel_words(&panel, (a->from_ms + a->to_ms) / 2, 0.5, SF_ANCHOR_MIDDLE, "none here");
+    if (most == 0) sf_panel_words(&panel, (a->from_ms + a->to_ms) / 2, 0.5, SF_ANCHOR_MIDDLE, "none here");
     sf_panel_end(&panel);
 }
 
@@ -683,14 +654,12 @@ static int align_chains(sf_figure *figure, app_subject *subject, const alignment
     sf_occurrences *listed = NULL;
     chosen best;
     int status = app_subject_chains(subject, &told, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *why = why_no_verdict(&told);
     choose(&best, subject, &told, 2);
     best.count = best.count < ALIGNED_CHAINS ? best.count : ALIGNED_CHAINS;
     *drawn = best.count;
-    if (best.count > 0)
-        status = list_occurrences(&listed, &columns, subject, &best, error);
+    if (best.count > 0) status = list_occurrences(&listed, &columns, subject, &best, error);
     for (size_t k = 0; status == SF_OK && k < best.count; k++) {
         double bins[ALIGN_BINS] = {0};
         for (uint64_t n = 0; n < columns.counts[k]; n++)

@@ -45,8 +45,7 @@ static void bin_avalanches(binned *b, const sf_avalanches *avalanches, bool dura
     for (size_t k = 0; k < MOST_BINS; k++) {
         uint64_t before = k > 0 ? end_of_bin(k - 1) : 0;
         double width = (double)(end_of_bin(k) - before);
-        if (held[k] == 0)
-            continue;
+        if (held[k] == 0) continue;
         b->at[b->count] = sqrt((double)(before + 1) * (double)end_of_bin(k));
         b->density[b->count] = held[k] / width / (double)avalanches->count;
         b->least = fmin(b->least, b->density[b->count++]);
@@ -109,8 +108,7 @@ static void draw_shapes(sf_figure *figure, const sf_criticality *found)
         for (size_t p = 0; p < SF_SHAPE_POINTS; p++)
             form.y.to = fmax(form.y.to, 1.05 * points[p].relative);
     }
-    if (groups == 0)
-        return;
+    if (groups == 0) return;
     sf_panel panel = sf_panel_begin(figure, &form);
     for (size_t g = 0; g < groups; g++) {
         const sf_ink ink = {.line = sf_series_colour(g), .fill = SF_NO_COLOUR, .width_mm = 0.35};
@@ -133,8 +131,7 @@ static int draw_lags(sf_figure *figure, const sf_criticality *found, sf_error *e
     size_t count = found->branching.lags;
     double *x = sf_alloc(3 * count, sizeof *x);
     char words[60];
-    if (x == NULL)
-        return sf_fail_memory(error);
+    if (x == NULL) return sf_fail_memory(error);
     double *r = x + count, *fitted = x + 2 * count;
     sf_panel_form form = {.title = "Autocorrelation of all spikes",
                           .name = "autocorrelation",
@@ -155,8 +152,7 @@ static int draw_lags(sf_figure *figure, const sf_criticality *found, sf_error *e
     }
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_line(&panel, &line, "slopes", x, r, count);
-    if (known)
-        sf_panel_line(&panel, &fit, "fit", x, fitted, count);
+    if (known) sf_panel_line(&panel, &fit, "fit", x, fitted, count);
     sf_panel_end(&panel);
     sf_free(x);
     return SF_OK;
@@ -201,11 +197,9 @@ static int draw_avalanches(sf_figure *figure, app_subject *subject, sf_text *cap
         draw_law(figure, &found, false);
         draw_law(figure, &found, true);
         draw_shapes(figure, &found);
-        if (found.branching.lags > 0)
-            status = draw_lags(figure, &found, error);
+        if (found.branching.lags > 0) status = draw_lags(figure, &found, error);
     }
-    if (status == SF_OK)
-        explain(caption, &found);
+    if (status == SF_OK) explain(caption, &found);
     sf_criticality_free(&found);
     return status;
 }

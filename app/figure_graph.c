@@ -17,8 +17,7 @@
 
 static bool stands_out(const sf_graph_columns *g, size_t link)
 {
-    if (g->is_signed)
-        return g->confidence[link] >= CONFIDENT && g->not_tested[link] == NULL;
+    if (g->is_signed) return g->confidence[link] >= CONFIDENT && g->not_tested[link] == NULL;
     return g->q[link] <= SF_SIGNIFICANT_Q;
 }
 
@@ -36,12 +35,10 @@ static int take_graph(sf_graph_columns *g, app_subject *subject, bool standing, 
     sf_graph *graph;
     g->size = sizeof *g;
     int status = app_subject_graph(subject, &graph, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_graph_get_columns(graph, g);
     const char *why = g->significance != NULL ? sf_not_tested_text(g->significance->not_tested) : NULL;
-    if (why != NULL)
-        return sf_fail(error, SF_DATA, NULL, "no edge can be tested here: %s", why);
+    if (why != NULL) return sf_fail(error, SF_DATA, NULL, "no edge can be tested here: %s", why);
     if (g->link_count == 0)
         return sf_fail(error, SF_DATA, NULL, "no two units follow each other often enough to be tested");
     return count_standing(g) > 0 || !standing ? SF_OK
@@ -144,18 +141,15 @@ static strongest find_strongest(const sf_graph_columns *g, bool inhibiting)
     strongest found = {.above = -1};
     for (size_t i = 0; i < g->link_count; i++) {
         double weight = fabs(g->weight[i]);
-        if (!is_of(g, i, inhibiting))
-            continue;
+        if (!is_of(g, i, inhibiting)) continue;
         found.all++;
-        if (count == MOST_EDGES && !(weight > kept[count - 1]))
-            continue;
+        if (count == MOST_EDGES && !(weight > kept[count - 1])) continue;
         size_t at = count < MOST_EDGES ? count++ : count - 1;
         for (; at > 0 && kept[at - 1] < weight; at--)
             kept[at] = kept[at - 1];
         kept[at] = weight;
     }
-    if (found.all <= MOST_EDGES)
-        return found;
+    if (found.all <= MOST_EDGES) return found;
     found.above = kept[MOST_EDGES - 1];
     while (found.level < MOST_EDGES && !(kept[MOST_EDGES - 1 - found.level] > found.above))
         found.level++;
@@ -213,8 +207,7 @@ static void name_unit(sf_panel *panel, written *w, const char *name, double x, d
     double right = sin(angle) * (away + width / 2), up = known ? away : cos(angle) * (away + 1) - 0.75;
     double at_x = sf_panel_x(panel, x) + right, at_y = sf_panel_y(panel, y) - up;
     const double box[4] = {at_x - width / 2, at_y - 1.8, at_x + width / 2, at_y + 0.4};
-    if (!is_free(w, box))
-        return;
+    if (!is_free(w, box)) return;
     for (size_t k = 0; k < 4; k++)
         w->boxes[w->count][k] = box[k];
     w->count++;
@@ -234,8 +227,7 @@ static int draw_units(sf_panel *panel, const app_subject *subject, const sf_grap
     written w = {.boxes = sf_alloc(units, sizeof *w.boxes)};
     int status = has_edge != NULL && w.boxes != NULL ? SF_OK : sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < g->link_count; i++)
-        if (stands_out(g, i))
-            has_edge[g->from[i]] = has_edge[g->to[i]] = true;
+        if (stands_out(g, i)) has_edge[g->from[i]] = has_edge[g->to[i]] = true;
     size_t linked_units = 0;
     for (size_t u = 0; status == SF_OK && u < units; u++)
         linked_units += has_edge[u];
@@ -257,8 +249,7 @@ static sf_colour_scale scale_ratios(const sf_graph_columns *g)
     sf_colour_scale scale = {.label = "count / expected", .from = 1, .to = 1, .log = true, .reversed = true};
     for (size_t i = 0; i < g->link_count; i++) {
         double ratio = (double)g->count[i] / g->expected[i];
-        if (!stands_out(g, i) || !isfinite(ratio))
-            continue;
+        if (!stands_out(g, i) || !isfinite(ratio)) continue;
         scale.from = fmin(scale.from, ratio);
         scale.to = fmax(scale.to, ratio);
     }
@@ -272,11 +263,9 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
     sf_graph_columns g;
     int status = take_graph(&g, subject, true, error);
     double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
-    if (status == SF_OK && (x == NULL || y == NULL))
-        status = sf_fail_memory(error);
+    if (status == SF_OK && (x == NULL || y == NULL)) status = sf_fail_memory(error);
     bool known = false;
-    if (status == SF_OK)
-        status = place_units(x, y, &known, subject, error);
+    if (status == SF_OK) status = place_units(x, y, &known, subject, error);
     if (status == SF_OK) {
         double radius_mm = units <= FEW_UNITS ? 0.8 : 0.35;
         sf_panel_form form = {.title = known ? "Edges on the array" : "Edges; units in a circle, by index",
@@ -296,8 +285,7 @@ static int draw_graph(sf_figure *figure, app_subject *subject, sf_text *caption,
         sf_panel panel = sf_panel_begin(figure, &form);
         draw_edges(&panel, &g, x, y, &form.colours, radius_mm);
         status = draw_units(&panel, subject, &g, x, y, known, radius_mm, error);
-        if (known)
-            sf_panel_scale_bar(&panel, "\u00b5m");
+        if (known) sf_panel_scale_bar(&panel, "\u00b5m");
         sf_panel_end(&panel);
         sf_text_printf(
             caption,
@@ -338,10 +326,8 @@ static int read_measure(const char **measure, const app_call *call, const sf_tab
     sf_nearest nearest = {.word = *measure};
     for (size_t c = 0; c < units->column_count; c++) {
         const sf_column *column = sf_table_column(units, c);
-        if (column->type != SF_COLUMN_REAL && column->type != SF_COLUMN_COUNT)
-            continue;
-        if (strcmp(column->name, *measure) == 0)
-            return SF_OK;
+        if (column->type != SF_COLUMN_REAL && column->type != SF_COLUMN_COUNT) continue;
+        if (strcmp(column->name, *measure) == 0) return SF_OK;
         sf_nearest_offer(&nearest, column->name);
     }
     return sf_fail(error, SF_USAGE, "--measure",
@@ -366,8 +352,7 @@ static sf_panel_form network_form(const app_subject *subject, const network *n, 
 
 static void end_network_panel(sf_panel *panel, const network *n)
 {
-    if (n->known)
-        sf_panel_scale_bar(panel, "\u00b5m");
+    if (n->known) sf_panel_scale_bar(panel, "\u00b5m");
     sf_panel_end(panel);
 }
 
@@ -442,14 +427,10 @@ static int draw_network(sf_figure *figure, app_subject *subject, sf_text *captio
     size_t units = subject->of.unit_count;
     how.seed = subject->test.seed;
     int status = take_graph(&n.g, subject, true, error);
-    if (status == SF_OK)
-        status = app_subject_edges(subject, &edges, error);
-    if (status == SF_OK)
-        status = sf_graph_measure(edges, &how, &n.all, &n.units, &progress, error);
-    if (status == SF_OK)
-        status = read_measure(&n.measure, subject->call, &n.units, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_subject_edges(subject, &edges, error);
+    if (status == SF_OK) status = sf_graph_measure(edges, &how, &n.all, &n.units, &progress, error);
+    if (status == SF_OK) status = read_measure(&n.measure, subject->call, &n.units, error);
+    if (status != SF_OK) return status;
     sf_graph_get_columns(edges, &n.g);
     n.x = sf_alloc(units, sizeof *n.x);
     n.y = sf_alloc(units, sizeof *n.y);
@@ -507,16 +488,14 @@ static int open_covered(covered *it, const sf_panel *panel, size_t pairs)
 {
     size_t rows = (size_t)(panel->height / APART_MM) + 1;
     *it = (covered){.columns = (size_t)(panel->width / APART_MM) + 1};
-    if (pairs <= MANY_PAIRS)
-        return SF_OK;
+    if (pairs <= MANY_PAIRS) return SF_OK;
     it->cells = sf_alloc(it->columns * rows, sizeof *it->cells);
     return it->cells != NULL ? SF_OK : SF_NO_MEMORY;
 }
 
 static bool is_covered(covered *it, const sf_panel *panel, double x, double y)
 {
-    if (it->cells == NULL)
-        return false;
+    if (it->cells == NULL) return false;
     size_t across = (size_t)((sf_panel_x(panel, x) - panel->left) / APART_MM),
            down = (size_t)((sf_panel_y(panel, y) - panel->top) / APART_MM);
     bool *cell = &it->cells[down * it->columns + across], was = *cell;
@@ -530,8 +509,7 @@ static int draw_pairs(sf_panel *panel, const sf_graph_columns *g, bool standing,
                       double radius_mm, size_t *hidden)
 {
     covered drawn;
-    if (open_covered(&drawn, panel, g->link_count) != SF_OK)
-        return SF_NO_MEMORY;
+    if (open_covered(&drawn, panel, g->link_count) != SF_OK) return SF_NO_MEMORY;
     for (size_t i = 0; i < g->link_count; i++) {
         char note[200];
         if (stands_out(g, i) != standing || !(g->expected[i] > 0) || g->count[i] == 0 ||
@@ -549,8 +527,7 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
 {
     sf_graph_columns g;
     int status = take_graph(&g, subject, false, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_ink chance = {.line = SF_NO_COLOUR, .fill = SF_GREY, .opacity = 0.5};
     const sf_ink tested = {.line = SF_NO_COLOUR, .fill = SF_VERMILION};
     const sf_ink same = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.2, .dashed = true};
@@ -572,8 +549,7 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
     size_t hidden = 0;
     sf_panel_line(&panel, &same, NULL, ends, ends, 2);
     status = draw_pairs(&panel, &g, false, &chance, larger * 0.4, &hidden);
-    if (status == SF_OK)
-        status = draw_pairs(&panel, &g, true, &tested, larger * 0.6, &hidden);
+    if (status == SF_OK) status = draw_pairs(&panel, &g, true, &tested, larger * 0.6, &hidden);
     sf_panel_end(&panel);
     sf_text_printf(
         caption,
@@ -583,8 +559,7 @@ static int draw_edge_list(sf_figure *figure, app_subject *subject, sf_text *capt
         " surrogates (q of 0.05 or less). ",
         count_standing(&g), g.link_count, count_standing(&g) == 1 ? "s" : "",
         g.significance->options.surrogates);
-    if (hidden > 0)
-        sf_text_printf(caption, "%zu dots that lie on others are left out. ", hidden);
+    if (hidden > 0) sf_text_printf(caption, "%zu dots that lie on others are left out. ", hidden);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
@@ -631,8 +606,7 @@ static int place_linked(uint32_t **place, const char ***names, size_t *count, co
     *place = sf_alloc(g->vertex_count, sizeof **place);
     *names = sf_alloc(g->vertex_count, sizeof **names);
     *count = 0;
-    if (*place == NULL || *names == NULL)
-        return sf_fail_memory(error);
+    if (*place == NULL || *names == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < g->link_count; i++)
         (*place)[g->from[i]] = (*place)[g->to[i]] = 1;
     for (size_t v = 0; v < g->vertex_count; v++)
@@ -654,8 +628,7 @@ static void draw_ratio_matrix(sf_figure *figure, const sf_graph_columns *g, doub
         double ratio = (double)g->count[i] / g->expected[i],
                *cell = &values[(size_t)place[g->to[i]] * units + place[g->from[i]]];
         *cell = fmax(*cell, ratio); /* of several delays the most */
-        if (ratio > 0 && isfinite(ratio))
-            scale.to = fmax(scale.to, fmax(ratio, 1 / ratio));
+        if (ratio > 0 && isfinite(ratio)) scale.to = fmax(scale.to, fmax(ratio, 1 / ratio));
     }
     scale.from = 1 / scale.to;
     draw_matrix(figure, figure->columns, values, names, units, "Count beside what is expected by rates",
@@ -672,8 +645,7 @@ static int draw_pair_matrix(sf_figure *figure, app_subject *subject, sf_text *ca
     double *values = NULL;
     size_t units = 0;
     int status = take_graph(&g, subject, false, error);
-    if (status == SF_OK)
-        status = place_linked(&place, &names, &units, &g, error);
+    if (status == SF_OK) status = place_linked(&place, &names, &units, &g, error);
     if (status == SF_OK && units > MOST_IN_MATRIX)
         status = sf_fail(error, SF_DATA, NULL,
                          "%zu units make no matrix that can be read: choose some with --units", units);
@@ -715,8 +687,7 @@ static int find_drive(sf_graph **graph, app_subject *subject, sf_error *error)
     if (status == SF_OK && subject->in_report && subject->of.unit_count > MOST_DRIVEN)
         return sf_fail(error, SF_DATA, NULL, "%zu units take a while: `synfire plot drive` compares them",
                        subject->of.unit_count);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     how.method = (sf_drive_method)method;
     how.max_false = 1; /* the matrix has all pairs */
     how.min_distance_um = subject->mining.options.min_distance_um;
@@ -771,8 +742,7 @@ static int draw_signs(sf_figure *figure, app_subject *subject, const sf_graph_co
     sf_panel panel = sf_panel_begin(figure, &form);
     draw_edges(&panel, g, x, y, NULL, radius_mm);
     int status = draw_units(&panel, subject, g, x, y, known, radius_mm, error);
-    if (known)
-        sf_panel_scale_bar(&panel, "\u00b5m");
+    if (known) sf_panel_scale_bar(&panel, "\u00b5m");
     sf_panel_end(&panel);
     return status;
 }
@@ -804,8 +774,7 @@ static int draw_drive(sf_figure *figure, app_subject *subject, sf_text *caption,
     bool known = false;
     int status = find_drive(&graph, subject, error);
     double *x = sf_alloc(units, sizeof *x), *y = sf_alloc(units, sizeof *y);
-    if (status == SF_OK && (x == NULL || y == NULL))
-        status = sf_fail_memory(error);
+    if (status == SF_OK && (x == NULL || y == NULL)) status = sf_fail_memory(error);
     if (status == SF_OK) {
         sf_graph_get_columns(graph, &g);
         status = count_standing(&g) > 0
@@ -815,12 +784,9 @@ static int draw_drive(sf_figure *figure, app_subject *subject, sf_text *caption,
                                "enough from most others",
                                g.pairs_compared);
     }
-    if (status == SF_OK)
-        status = draw_signs(figure, subject, &g, x, y, known, error);
-    if (status == SF_OK && units <= MOST_IN_MATRIX)
-        status = draw_score_matrix(figure, &g, error);
-    if (status == SF_OK)
-        tell_signs(caption, subject, &g);
+    if (status == SF_OK) status = draw_signs(figure, subject, &g, x, y, known, error);
+    if (status == SF_OK && units <= MOST_IN_MATRIX) status = draw_score_matrix(figure, &g, error);
+    if (status == SF_OK) tell_signs(caption, subject, &g);
     sf_free(x);
     sf_free(y);
     sf_graph_free(graph);
@@ -848,8 +814,7 @@ static int find_bar(uint64_t *bar, size_t *at_bar, const sf_overview_columns *to
                     sf_error *error)
 {
     uint64_t *counts = sf_alloc(units, sizeof *counts);
-    if (counts == NULL)
-        return sf_fail_memory(error);
+    if (counts == NULL) return sf_fail_memory(error);
     for (size_t u = 0; u < units; u++)
         counts[u] = told->units[u].spikes;
     qsort(counts, units, sizeof *counts, most_first);
@@ -869,17 +834,14 @@ static int select_busiest(sf_recording **busiest, size_t *kept, app_subject *sub
     uint64_t bar = 0;
     size_t units = subject->of.unit_count, at_bar = 0;
     int status = app_subject_overview(subject, &told, error);
-    if (status == SF_OK)
-        status = find_bar(&bar, &at_bar, &told, units, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = find_bar(&bar, &at_bar, &told, units, error);
+    if (status != SF_OK) return status;
     sf_text list = {0};
     *kept = 0;
     for (size_t u = 0; u < units; u++) {
         bool tied = told.units[u].spikes == bar && at_bar > 0;
         at_bar -= tied;
-        if (tied || told.units[u].spikes > bar)
-            sf_text_printf(&list, "%s#%zu", (*kept)++ > 0 ? "," : "", u);
+        if (tied || told.units[u].spikes > bar) sf_text_printf(&list, "%s#%zu", (*kept)++ > 0 ? "," : "", u);
     }
     sf_selection selection = sf_selection_default();
     selection.units = list.data;
@@ -988,17 +950,14 @@ static int draw_tiling(sf_figure *figure, app_subject *subject, sf_text *caption
     const char **names = NULL;
     int status = app_connect_tiling(&tiling, subject->call, error);
     tiling.surrogates = 0;
-    if (status == SF_OK)
-        status = select_busiest(&busiest, &kept, subject, error);
+    if (status == SF_OK) status = select_busiest(&busiest, &kept, subject, error);
     if (status == SF_OK)
         status = sf_graph_of_tiling(&graph, busiest != NULL ? busiest : subject->recording, &tiling, &as,
                                     &progress, error);
     uint32_t *place = NULL;
     double *values = NULL;
-    if (status == SF_OK)
-        sf_graph_get_columns(graph, &g);
-    if (status == SF_OK)
-        status = place_linked(&place, &names, &n, &g, error);
+    if (status == SF_OK) sf_graph_get_columns(graph, &g);
+    if (status == SF_OK) status = place_linked(&place, &names, &n, &g, error);
     if (status == SF_OK) {
         values = fill_tiling(&g, place, n);
         status = values == NULL ? sf_fail_memory(error)
@@ -1065,8 +1024,7 @@ static void draw_triad(sf_scene *scene, uint8_t edges, double x, double y)
     for (int k = 0; k < 3; k++) {
         bool forth = edges >> (2 * k) & 1, back = edges >> (2 * k + 1) & 1;
         const double *from = at[ends[k][0]], *to = at[ends[k][1]];
-        if (forth || back)
-            draw_triad_edge(scene, forth ? from : to, forth ? to : from, forth && back);
+        if (forth || back) draw_triad_edge(scene, forth ? from : to, forth ? to : from, forth && back);
     }
     sf_scene_begin(scene, SF_SHAPE_DISC, &vertex, NULL, NULL);
     sf_scene_radius(scene, VERTEX_MM);
@@ -1088,14 +1046,11 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
     if (status == SF_OK && count_standing(&g) < 2)
         status =
             sf_fail(error, SF_DATA, NULL, "only one edge stands out: it makes no pattern of three units");
-    if (status == SF_OK)
-        status = app_subject_edges(subject, &graph, error);
-    if (status == SF_OK)
-        status = sf_graph_census(counts, graph, 0, &progress, error);
+    if (status == SF_OK) status = app_subject_edges(subject, &graph, error);
+    if (status == SF_OK) status = sf_graph_census(counts, graph, 0, &progress, error);
     if (status == SF_OK)
         status = sf_graph_rewire(spreads, counts, graph, NULL, 1, NULL, &how, NULL, &progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_ink dot = {.line = SF_NO_COLOUR, .fill = SF_VERMILION};
     const sf_ink mean = {.line = SF_BLACK, .fill = SF_NO_COLOUR, .width_mm = 0.3};
     const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.2};
@@ -1103,8 +1058,7 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
     int shown[SF_TRIADS], count = 0;
     double most = 1;
     for (int t = FIRST_TRIAD; t < SF_TRIADS; t++) {
-        if (counts[t] == 0 && !(spreads[t].mean > 0))
-            continue;
+        if (counts[t] == 0 && !(spreads[t].mean > 0)) continue;
         names[count] = sf_triad_list()[t].name;
         shown[count++] = t;
         most = fmax(most, fmax((double)counts[t], spreads[t].mean + 2 * fmax(spreads[t].sd, 0)));

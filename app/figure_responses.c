@@ -26,10 +26,8 @@ typedef struct ranked {
 static int by_verdict(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    if (x->p != y->p)
-        return x->p < y->p ? -1 : 1;
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
+    if (x->p != y->p) return x->p < y->p ? -1 : 1;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -38,8 +36,7 @@ static int choose(size_t *shown, size_t *count, const sf_response_report *r, siz
 {
     size_t all = sf_response_report_count(r), units = r->units.item_count, taken = 0;
     ranked *order = sf_alloc(units, sizeof *order);
-    if (order == NULL)
-        return sf_fail_memory(error);
+    if (order == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < units; i++) {
         const sf_response_row row = sf_response_report_row(r, i);
         order[i] = (ranked){i, isnan(row.p) ? 2 : row.p, fabs(row.evoked)};
@@ -87,8 +84,7 @@ static size_t list_events(double *x, double *y, const sf_response_report *r, siz
             add_event(x, y, &count, of, r->begins[at].times_ns[n]);
     else
         for (size_t i = 0; i < r->of.spike_count; i++)
-            if (r->of.spikes[i].unit == at)
-                add_event(x, y, &count, of, r->of.spikes[i].time_ns);
+            if (r->of.spikes[i].unit == at) add_event(x, y, &count, of, r->of.spikes[i].time_ns);
     return count;
 }
 
@@ -153,8 +149,7 @@ static int draw_histogram(sf_figure *figure, const sf_response_report *r, size_t
     size_t at;
     const sf_responses *of = sf_response_report_of(r, row, &at);
     double *rates = sf_alloc(of->bin_count, sizeof *rates), most = told.baseline_hz;
-    if (rates == NULL)
-        return sf_fail_memory(error);
+    if (rates == NULL) return sf_fail_memory(error);
     for (size_t b = 0; b < of->bin_count; b++) {
         rates[b] = sf_response_rate(of->histogram[at * of->bin_count + b], of->bin_exposed_ns[b]);
         most = fmax(most, rates[b]);
@@ -199,8 +194,7 @@ static void explain(sf_text *caption, const sf_response_report *r, const size_t 
     bool blanked = false;
     for (size_t b = 0; b < of->bin_count; b++)
         blanked = blanked || of->bin_exposed_ns[b] == 0;
-    if (blanked)
-        sf_text_printf(caption, "Where the rate has a gap, nothing was recorded. ");
+    if (blanked) sf_text_printf(caption, "Where the rate has a gap, nothing was recorded. ");
 }
 
 /* The raster of each above its histogram, two side by side on a page. */
@@ -221,12 +215,10 @@ static int draw_responses(sf_figure *figure, app_subject *subject, sf_text *capt
         size_t last = k + figure->columns < count ? k + figure->columns : count;
         for (size_t i = k; status == SF_OK && i < last; i++)
             status = draw_raster(figure, &found, shown[i], error);
-        if (last - k < figure->columns)
-            figure->used = figure->columns; /* a row with room left ends here */
+        if (last - k < figure->columns) figure->used = figure->columns; /* a row with room left ends here */
         for (size_t i = k; status == SF_OK && i < last; i++)
             status = draw_histogram(figure, &found, shown[i], error);
-        if (last - k < figure->columns)
-            figure->used = figure->columns;
+        if (last - k < figure->columns) figure->used = figure->columns;
     }
     if (status == SF_OK) {
         explain(caption, &found, shown, count);

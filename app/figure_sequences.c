@@ -33,14 +33,11 @@ typedef struct placed_unit {
 static int by_place(const void *a, const void *b)
 {
     const placed_unit *x = a, *y = b;
-    if ((x->order > 0) != (y->order > 0))
-        return x->order > 0 ? -1 : 1;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
+    if ((x->order > 0) != (y->order > 0)) return x->order > 0 ? -1 : 1;
+    if (x->order != y->order) return x->order < y->order ? -1 : 1;
     double one = isnan(x->place_ms) ? INFINITY : x->place_ms,
            other = isnan(y->place_ms) ? INFINITY : y->place_ms;
-    if (one != other)
-        return one < other ? -1 : 1;
+    if (one != other) return one < other ? -1 : 1;
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
@@ -87,11 +84,9 @@ static sf_colour_scale take_latencies(shown_sequences *s)
         scale.from = s->sorted[outer];
         scale.to = s->sorted[known - 1 - outer];
     }
-    if (scale.to <= scale.from)
-        scale.to = scale.from + 1;
+    if (scale.to <= scale.from) scale.to = scale.from + 1;
     for (size_t k = 0; k < s->count * s->bursts; k++)
-        if (!isnan(s->values[k]))
-            s->values[k] = fmax(scale.from, fmin(scale.to, s->values[k]));
+        if (!isnan(s->values[k])) s->values[k] = fmax(scale.from, fmin(scale.to, s->values[k]));
     return scale;
 }
 
@@ -117,8 +112,7 @@ static void draw_latencies(sf_figure *figure, shown_sequences *s)
                                 .name_count = s->count},
                           .colours = scale};
     bool parted = s->found->sequence && s->found->members < s->count;
-    if (s->count > 16)
-        form.height_mm = fmin(64, 3 * (double)s->count);
+    if (s->count > 16) form.height_mm = fmin(64, 3 * (double)s->count);
     if (parted) {
         form.key[0] = "above: units of the sequence";
         form.key_colours[0] = SF_VERMILION;
@@ -142,8 +136,7 @@ static void draw_similarity(sf_figure *figure, shown_sequences *s)
         for (size_t c = 0; c < s->bursts; c++) {
             double similarity = b != c ? f->similarity[b * f->burst_count + c] : NAN;
             s->values[b * s->bursts + c] = similarity;
-            if (!isnan(similarity))
-                s->sorted[known++] = fabs(similarity);
+            if (!isnan(similarity)) s->sorted[known++] = fabs(similarity);
         }
     sf_reals_sort(s->sorted, known);
     double most = known > 0 ? fmax(LEAST_SIMILARITY, s->sorted[known - 1]) : 1;
@@ -166,8 +159,7 @@ static void explain(sf_text *caption, const shown_sequences *s, const sf_sequenc
     sf_text_printf(caption, "%zu network burst%s by %s, and the %zu unit%s in %.3g of them or more",
                    f->burst_count, f->burst_count == 1 ? "" : "s", sf_network_method_names[method],
                    f->backbone, f->backbone == 1 ? "" : "s", options->backbone);
-    if (s->bursts < f->burst_count)
-        sf_text_printf(caption, "; shown are the first %zu bursts", s->bursts);
+    if (s->bursts < f->burst_count) sf_text_printf(caption, "; shown are the first %zu bursts", s->bursts);
     sf_text_printf(
         caption,
         ". Latencies are from where the first unit has its place in each burst; the outermost twentieth "
@@ -200,14 +192,12 @@ static int show(sf_figure *figure, const app_subject *subject, const sf_sequence
 {
     shown_sequences s = {.found = found, .count = found->backbone};
     s.bursts = found->burst_count < MOST_BURSTS ? found->burst_count : MOST_BURSTS;
-    if (s.count * s.bursts > MOST_CELLS)
-        s.bursts = MOST_CELLS / s.count;
+    if (s.count * s.bursts > MOST_CELLS) s.bursts = MOST_CELLS / s.count;
     size_t rows = s.count > s.bursts ? s.count : s.bursts;
     int status = order_units(&s, subject, error);
     s.values = sf_alloc(rows * s.bursts, sizeof *s.values);
     s.sorted = sf_alloc(rows * s.bursts, sizeof *s.sorted);
-    if (status == SF_OK && (s.values == NULL || s.sorted == NULL))
-        status = sf_fail_memory(error);
+    if (status == SF_OK && (s.values == NULL || s.sorted == NULL)) status = sf_fail_memory(error);
     if (status == SF_OK) {
         draw_latencies(figure, &s);
         draw_similarity(figure, &s);
@@ -228,13 +218,11 @@ static int draw_sequences(sf_figure *figure, app_subject *subject, sf_text *capt
     int status = app_options_read(subject->call, &sf_sequence_table, &options, error);
     if (status == SF_OK)
         status = sf_bursts_find(&network, subject->recording, &subject->activity.network, error);
-    if (status == SF_OK)
-        status = sf_sequences_find(&found, subject->recording, &network, &options, error);
+    if (status == SF_OK) status = sf_sequences_find(&found, subject->recording, &network, &options, error);
     if (status == SF_OK && isnan(found.p))
         status = sf_fail(error, SF_DATA, NULL,
                          "fewer than two network bursts have an order, so nothing can be said of sequences");
-    if (status == SF_OK)
-        status = show(figure, subject, &found, caption, &options, error);
+    if (status == SF_OK) status = show(figure, subject, &found, caption, &options, error);
     sf_sequences_free(&found);
     sf_bursts_free(&network);
     return status;

@@ -67,11 +67,9 @@ static int tile_epochs(drawing *d, sf_error *error)
     int status = SF_OK;
     for (size_t k = 0; k < epochs->count && status == SF_OK; k++) {
         sf_recording *part;
-        if (app_stop_requested())
-            return sf_fail(error, SF_CANCELLED, NULL, STOPPED_TELLING);
+        if (app_stop_requested()) return sf_fail(error, SF_CANCELLED, NULL, STOPPED_TELLING);
         status = sf_recording_part(&part, d->recording, epochs->spans[k], error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         status = sf_graph_tiling_in(epochs->values + k * epochs->item_count, d->graph, part, error);
         sf_recording_free(part);
     }
@@ -86,15 +84,13 @@ static int count_epochs(drawing *d, sf_error *error)
     sf_episodes *counted = NULL;
     size_t links = d->g.link_count;
     sf_episode *pairs = sf_resize(NULL, links, sizeof *pairs);
-    if (pairs == NULL)
-        return sf_fail_memory(error);
+    if (pairs == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < links; i++)
         pairs[i] = pair_of(&d->g, i);
     how.spans = epochs->spans;
     how.span_count = epochs->count;
     int status = sf_count(&counted, d->recording, pairs, links, &how, &progress, error);
-    if (status == SF_CANCELLED)
-        sf_fail(error, status, NULL, STOPPED_TELLING);
+    if (status == SF_CANCELLED) sf_fail(error, status, NULL, STOPPED_TELLING);
     if (status == SF_OK) {
         sf_episodes_columns columns = {.size = sizeof columns};
         sf_episodes_get_columns(counted, &columns);
@@ -107,14 +103,11 @@ static int count_epochs(drawing *d, sf_error *error)
 
 static int look_at_epochs(drawing *d, sf_error *error)
 {
-    if (d->stop.where != NULL)
-        return SF_OK;
+    if (d->stop.where != NULL) return SF_OK;
     int status = app_epochs_open(&d->epochs, d->call, d->recording, d->g.link_count, error);
-    if (status != SF_OK || d->epochs.items == NULL || d->g.link_count == 0)
-        return status;
+    if (status != SF_OK || d->epochs.items == NULL || d->g.link_count == 0) return status;
     status = d->g.is_tiling ? tile_epochs(d, error) : count_epochs(d, error);
-    if (status == SF_CANCELLED)
-        app_epochs_free(&d->epochs);
+    if (status == SF_CANCELLED) app_epochs_free(&d->epochs);
     return app_stop_take(&d->stop, status, "telling", error);
 }
 
@@ -128,8 +121,7 @@ SF_GETTER(get_edge)
 SF_GETTER(get_epochs_with)
 {
     const app_epochs *epochs = &((const drawing *)of)->epochs;
-    if (epochs->counts != NULL)
-        sf_value_set_count(value, app_epochs_with(epochs, row));
+    if (epochs->counts != NULL) sf_value_set_count(value, app_epochs_with(epochs, row));
 }
 
 /* Counts of episodes, or coefficients. */
@@ -168,14 +160,12 @@ SF_LENGTH(count_edges)
 
 SF_GETTER(get_pairs)
 {
-    if (((const drawing *)of)->g.is_signed)
-        sf_column_value(column, of, row, item, value);
+    if (((const drawing *)of)->g.is_signed) sf_column_value(column, of, row, item, value);
 }
 
 SF_GETTER(get_pairs_tested)
 {
-    if (((const drawing *)of)->g.pairs_tested > 0)
-        sf_column_value(column, of, row, item, value);
+    if (((const drawing *)of)->g.pairs_tested > 0) sf_column_value(column, of, row, item, value);
 }
 
 #define ROW drawing
@@ -253,8 +243,7 @@ typedef struct ranked {
 
 static int compare_reals(double a, double b)
 {
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
+    if (isnan(a) || isnan(b)) return isnan(a) - isnan(b);
     return (a > b) - (a < b);
 }
 
@@ -282,8 +271,7 @@ static bool has_one_delay(const drawing *d)
 {
     const sf_graph_columns *g = &d->g;
     for (size_t i = 1; i < g->link_count; i++)
-        if (g->low_ns[i] != g->low_ns[0] || g->high_ns[i] != g->high_ns[0])
-            return false;
+        if (g->low_ns[i] != g->low_ns[0] || g->high_ns[i] != g->high_ns[0]) return false;
     return g->link_count > 0 && !d->call->verbose;
 }
 
@@ -325,8 +313,7 @@ static void print_signed_row(app_table *table, const drawing *d, size_t i)
         app_table_cell(table, "%s", g->not_tested[i]);
     else
         app_table_cell(table, "%.4f", g->confidence[i]);
-    if (g->tested == SF_EDGES_UNTESTED)
-        return;
+    if (g->tested == SF_EDGES_UNTESTED) return;
     app_table_cell(table, isnan(g->p[i]) ? "-" : "%.2g", g->p[i]);
     app_table_cell(table, isnan(g->q[i]) ? "-" : "%.2g", g->q[i]);
 }
@@ -354,8 +341,7 @@ static void print_rows(sf_text *text, const drawing *d, const size_t *links, siz
     static const char *const drop[] = {"asymmetry", "95 %", "given rest", "p", NULL};
     const char *const *head = g->is_signed ? with_sign : g->is_tiling ? tiling : episodes;
     size_t heads = g->is_tiling ? 5 : g->significance != NULL ? 11 : 8, columns = 0;
-    if (g->is_signed)
-        heads = g->tested == SF_EDGES_UNTESTED ? 9 : 11;
+    if (g->is_signed) heads = g->tested == SF_EDGES_UNTESTED ? 9 : 11;
     bool one = !g->is_tiling && !g->is_signed && has_one_delay(d);
     app_table table = {0};
     if (one)
@@ -408,8 +394,7 @@ static void print_shown(sf_text *text, const drawing *d, const size_t *links, si
 /* What chance alone makes of the pairs of a tiling graph. */
 static void print_by_chance(sf_text *text, const drawing *d)
 {
-    if (d->g.pairs_tested == 0)
-        return;
+    if (d->g.pairs_tested == 0) return;
     sf_text_printf(text, "; of %zu pairs tested chance passes ", d->g.pairs_tested);
     if (isnan(d->g.pairs_by_chance))
         sf_text_printf(text, "one or more in at most %s of recordings", app_value(d->call, "max-q", ""));
@@ -423,8 +408,7 @@ static void print_signs(sf_text *text, const drawing *d)
     size_t inhibiting = 0;
     for (size_t i = 0; d->g.is_signed && i < d->g.link_count; i++)
         inhibiting += d->g.sign[i] < 0;
-    if (!d->g.is_signed)
-        return;
+    if (!d->g.is_signed) return;
     if (d->g.pairs_compared == 0) {
         sf_text_printf(text, ": there is no pair of units");
         return;
@@ -442,12 +426,10 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
 {
     size_t count = d->g.link_count, shown = count < TABLE_TOP ? count : TABLE_TOP, links[TABLE_TOP];
     ranked *rows = sf_resize(NULL, count, sizeof *rows);
-    if (rows == NULL)
-        return sf_fail_memory(error);
+    if (rows == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         rows[i] = rank_of(d, i);
-    if (count > 0)
-        qsort(rows, count, sizeof *rows, compare_ranks);
+    if (count > 0) qsort(rows, count, sizeof *rows, compare_ranks);
     for (size_t i = 0; i < shown; i++)
         links[i] = rows[i].link;
     sf_free(rows);
@@ -465,10 +447,8 @@ static int print_table(sf_text *text, const drawing *d, sf_error *error)
     sf_text_printf(text, "\n");
     app_stop_print(text, &d->stop, "");
     app_edges_print(text, &d->g, true);
-    if (shown > 0)
-        print_shown(text, d, links, shown);
-    if (shown < count)
-        sf_text_printf(text, "... and %zu more: --json or --out G gives all\n", count - shown);
+    if (shown > 0) print_shown(text, d, links, shown);
+    if (shown < count) sf_text_printf(text, "... and %zu more: --json or --out G gives all\n", count - shown);
     app_doubts_print(text, d->call);
     sf_text_printf(text,
                    "\nEdges are functional: a shared input or a burst makes one where there is no synapse.");
@@ -493,8 +473,7 @@ static int report(const drawing *d, const sf_table *network, const sf_table *uni
         print_csv(&text, d);
     else if (status == SF_OK)
         status = print_table(&text, d, error);
-    if (status == SF_OK)
-        return app_print(&text, error);
+    if (status == SF_OK) return app_print(&text, error);
     sf_text_free(&text);
     return status;
 }
@@ -503,8 +482,7 @@ static int report(const drawing *d, const sf_table *network, const sf_table *uni
 static int check_ending(const char *path, sf_error *error)
 {
     sf_error reason;
-    if (path == NULL || is_json(path) || sf_graph_save(NULL, path, NULL, &reason) == SF_OK)
-        return SF_OK;
+    if (path == NULL || is_json(path) || sf_graph_save(NULL, path, NULL, &reason) == SF_OK) return SF_OK;
     return sf_fail(error, SF_USAGE, path, "%s .json", reason.text);
 }
 
@@ -514,10 +492,8 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
     const sf_graph_options as = sf_graph_options_default();
     sf_graph *graph;
     int status = app_word(call, "sort", &d.order, error);
-    if (status == SF_OK)
-        status = app_connect(&graph, call, recording, &as, &d.stop, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_connect(&graph, call, recording, &as, &d.stop, error);
+    if (status != SF_OK) return status;
     d.graph = graph;
     sf_graph_get_columns(graph, &d.g);
     sf_graph_get_table(graph, &d.edges);
@@ -547,11 +523,9 @@ static int measure_file(const app_call *call, const char *path, sf_error *error)
     sf_graph *graph;
     sf_table network, units;
     int status = app_measures_open(&graph, call, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = app_measures_take(&network, &units, graph, call, error);
-    if (status == SF_OK)
-        status = app_measures_print(&network, &units, graph, call, &not_stopped, error);
+    if (status == SF_OK) status = app_measures_print(&network, &units, graph, call, &not_stopped, error);
     sf_graph_free(graph);
     return status;
 }
@@ -562,11 +536,9 @@ static int run(app_call *call, sf_error *error)
     int status = app_measures_check(call, error);
     if (status == SF_OK && app_has(call, "measures") && !app_is_recording(call, path))
         return measure_file(call, path, error);
-    if (status == SF_OK)
-        status = check_ending(app_value(call, "out", NULL), error);
+    if (status == SF_OK) status = check_ending(app_value(call, "out", NULL), error);
     sf_recording *recording;
-    if (status == SF_OK)
-        status = app_nwb_check(call, error);
+    if (status == SF_OK) status = app_nwb_check(call, error);
     if (status == SF_OK && app_has(call, "nwb") && app_has(call, "epochs"))
         status = sf_fail(error, SF_USAGE, "--nwb",
                          "has no room for what single epochs have: without --epochs, or "
@@ -575,10 +547,8 @@ static int run(app_call *call, sf_error *error)
         status =
             sf_fail(error, SF_DATA, path,
                     "is a graph already, expected a recording; --measures tells what its network is like");
-    if (status == SF_OK)
-        status = app_load(call, path, &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_load(call, path, &recording, error);
+    if (status != SF_OK) return status;
     status = draw(call, recording, error);
     sf_recording_free(recording);
     return status;

@@ -45,14 +45,11 @@ void app_help_overview(sf_text *text)
         bool titled = false;
         for (size_t i = 0; app_commands[i] != NULL; i++) {
             const app_command *command = app_commands[i];
-            if (strcmp(command->group, groups[g][0]) != 0)
-                continue;
-            if (!titled)
-                sf_text_printf(text, "\n%s\n", groups[g][1]);
+            if (strcmp(command->group, groups[g][0]) != 0) continue;
+            if (!titled) sf_text_printf(text, "\n%s\n", groups[g][1]);
             titled = true;
             sf_text_printf(text, "  %-14s%s", command->name, command->summary);
-            if (command->alias != NULL)
-                sf_text_printf(text, " (also: %s)", command->alias);
+            if (command->alias != NULL) sf_text_printf(text, " (also: %s)", command->alias);
             sf_text_printf(text, "\n");
         }
     }
@@ -86,8 +83,7 @@ static void add_bounds(sf_text *text, const sf_key *row)
     if ((row->type != SF_KEY_WHOLE && row->type != SF_KEY_COUNT && row->type != SF_KEY_REAL) ||
         row->most > MOST_BOUND)
         return;
-    if (!above)
-        sf_text_printf(text, "%.10g to ", row->least);
+    if (!above) sf_text_printf(text, "%.10g to ", row->least);
     sf_text_printf(text, "%s%.10g, ", above ? "at most " : "", row->most);
 }
 
@@ -110,8 +106,7 @@ void app_option_sentence(sf_text *text, const app_command *command, const app_op
     const sf_key_table *table;
     const sf_key *row = app_option_row(command, option, &table);
     sf_text_printf(text, "%s", option->help != NULL ? option->help : row->what);
-    if (option->help != NULL || row->type == SF_KEY_SWITCH || row->type == SF_KEY_FORM)
-        return;
+    if (option->help != NULL || row->type == SF_KEY_SWITCH || row->type == SF_KEY_FORM) return;
     sf_text_printf(text, " (");
     add_bounds(text, row);
     add_default(text, row, table->defaults);
@@ -130,8 +125,7 @@ static void list_options(sf_text *text, const app_command *command, const app_op
         } else {
             left.length -= left.data[left.length - 1] == ' ';
             sf_text_printf(text, "  %-26.*s", (int)left.length, left.data);
-            if (left.length > 24)
-                sf_text_printf(text, "\n%28s", "");
+            if (left.length > 24) sf_text_printf(text, "\n%28s", "");
             wrap(text, right.data, 28);
         }
         sf_text_free(&left);
@@ -143,8 +137,7 @@ void app_help_command(sf_text *text, const app_command *command)
 {
     sf_text_printf(text, "usage: %s %s [options] %s\n\n%c%s.\n", app_words_of_program.usage, command->name,
                    command->arguments, toupper((unsigned char)command->summary[0]), command->summary + 1);
-    if (command->alias != NULL)
-        sf_text_printf(text, "Also called: synfire %s\n", command->alias);
+    if (command->alias != NULL) sf_text_printf(text, "Also called: synfire %s\n", command->alias);
     sf_text_printf(text, "\nOptions\n");
     for (size_t i = 0; i < APP_ALL_LISTS; i++)
         list_options(text, command, app_option_list(command, i));

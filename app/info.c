@@ -120,14 +120,12 @@ typedef struct content {
 /* Times are null where there is no spike to take them from. */
 SF_GETTER(get_time_of_spike)
 {
-    if (((const content *)of)->recording.spike_count > 0)
-        sf_column_value(column, of, row, item, value);
+    if (((const content *)of)->recording.spike_count > 0) sf_column_value(column, of, row, item, value);
 }
 
 SF_GETTER(get_tick)
 {
-    if (((const content *)of)->overview.tick_ns > 0)
-        sf_column_value(column, of, row, item, value);
+    if (((const content *)of)->overview.tick_ns > 0) sf_column_value(column, of, row, item, value);
 }
 
 SF_GETTER(get_metadata)
@@ -230,16 +228,13 @@ static void print_safely(sf_text *out, const char *text, size_t most)
     sf_text shown = {0};
     sf_text_append(&shown, text, strlen(text));
     for (size_t i = 0; !shown.failed && i < shown.length; i++)
-        if (strchr("\n\r\t", shown.data[i]) != NULL && shown.data[i] != '\0')
-            shown.data[i] = ' ';
+        if (strchr("\n\r\t", shown.data[i]) != NULL && shown.data[i] != '\0') shown.data[i] = ' ';
     sf_text_make_visible(&shown, false);
     size_t length = shown.length;
     while (most < length && most > 0 && (shown.data[most] & 0xc0) == 0x80)
         most--; /* not inside a character */
-    if (!shown.failed)
-        sf_text_append(out, shown.data, length < most ? length : most);
-    if (length > most)
-        sf_text_append(out, "...", 3);
+    if (!shown.failed) sf_text_append(out, shown.data, length < most ? length : most);
+    if (length > most) sf_text_append(out, "...", 3);
     out->failed = out->failed || shown.failed;
     sf_text_free(&shown);
 }
@@ -261,8 +256,7 @@ static double *sorted_rates(const sf_recording_columns *recording, const sf_over
     double *rates = sf_alloc(recording->unit_count, sizeof *rates);
     for (size_t i = 0; rates != NULL && i < recording->unit_count; i++)
         rates[i] = app_rate_hz(overview, overview->units[i].spikes);
-    if (rates != NULL)
-        sf_reals_sort(rates, recording->unit_count);
+    if (rates != NULL) sf_reals_sort(rates, recording->unit_count);
     return rates;
 }
 
@@ -302,8 +296,7 @@ static void print_time_lines(sf_text *out, const sf_recording_columns *recording
     }
     sf_text_printf(out, "\n  recorded    ");
     print_duration(out, overview->duration_ns);
-    if (recording->observed_count > 0)
-        sf_text_printf(out, " in %zu intervals", recording->observed_count);
+    if (recording->observed_count > 0) sf_text_printf(out, " in %zu intervals", recording->observed_count);
     sf_text_printf(out, asked                 ? ", as --recorded says\n"
                         : recording->declared ? ", as the file says\n"
                                               : " from first to last spike: the file does not say, and "
@@ -319,8 +312,7 @@ static void print_metadata(sf_text *out, const app_call *call, const sf_recordin
     const char *head = "metadata";
     for (size_t i = 0; i < recording->metadata_count; i++) {
         const sf_metadata_entry *entry = &recording->metadata[i];
-        if (call->command->prints_losses && app_told_reading(call, entry->key))
-            continue;
+        if (call->command->prints_losses && app_told_reading(call, entry->key)) continue;
         sf_text_printf(out, "  %-11.11s ", head);
         print_safely(out, entry->key, 30);
         sf_text_printf(out, ": ");
@@ -351,8 +343,7 @@ static void print_quality_lines(sf_text *out, const sf_recording_columns *record
                        (double)overview->tick_ns * 1e-6 > REPEATS_MS ? "one tick" : "0.25 ms",
                        100 * share(overview->neighbour_repeats, recording->spike_count),
                        100 * share(overview->repeats, recording->spike_count));
-    if (recording->marker_count > 0)
-        sf_text_printf(out, "  markers     %zu\n", recording->marker_count);
+    if (recording->marker_count > 0) sf_text_printf(out, "  markers     %zu\n", recording->marker_count);
     for (size_t i = 0; i < recording->dropped_count; i++)
         if (recording->dropped[i].kind != SF_DROP_LOST)
             sf_text_printf(out, "  left out    %" PRIu64 " spikes: %s\n", recording->dropped[i].count,
@@ -362,8 +353,7 @@ static void print_quality_lines(sf_text *out, const sf_recording_columns *record
 static bool all_whole_seconds(const sf_recording_columns *recording)
 {
     for (size_t i = 0; i < recording->spike_count; i++)
-        if (recording->spikes[i].time_ns % SF_SECOND != 0)
-            return false;
+        if (recording->spikes[i].time_ns % SF_SECOND != 0) return false;
     return recording->spike_count > 1;
 }
 
@@ -372,8 +362,7 @@ static void print_warnings(sf_text *out, const sf_recording_columns *recording,
 {
     size_t units = recording->unit_count, slow = 0;
     double seconds = (double)overview->duration_ns * 1e-9, tick_ms = (double)overview->tick_ns * 1e-6;
-    if (recording->spike_count == 0)
-        sf_text_printf(out, "  ! there are no spikes\n");
+    if (recording->spike_count == 0) sf_text_printf(out, "  ! there are no spikes\n");
     if (count_dropped(recording, true) > 0) {
         sf_text_printf(out, "  ! ");
         sf_losses_words(out, recording->dropped, recording->dropped_count);
@@ -385,8 +374,7 @@ static void print_warnings(sf_text *out, const sf_recording_columns *recording,
                        (double)overview->first_ns * 1e-9);
     if (overview->electrodes == 0)
         sf_text_printf(out, "  ! it has no geometry: nothing that needs distances works\n");
-    if (tick_ms >= 0.5)
-        sf_text_printf(out, "  ! delays under %g ms, two ticks, mean nothing\n", 2 * tick_ms);
+    if (tick_ms >= 0.5) sf_text_printf(out, "  ! delays under %g ms, two ticks, mean nothing\n", 2 * tick_ms);
     if (all_whole_seconds(recording))
         sf_text_printf(out, "  ! all times are whole seconds: are they frames or milliseconds?\n");
     if (seconds > 30 * 86400.0 || (seconds < 0.1 && recording->spike_count > 1))
@@ -428,18 +416,15 @@ static int print_units(sf_text *out, const sf_recording_columns *recording,
 {
     size_t units = recording->unit_count;
     size_t *order = sf_alloc(units, sizeof *order);
-    if (order == NULL)
-        return SF_NO_MEMORY;
+    if (order == NULL) return SF_NO_MEMORY;
     size_t listed = all || units < MOST_LISTED ? units : MOST_LISTED;
     for (size_t i = 0, kept = 0; i < units; i++) { /* insertion into the best `listed` */
         size_t at = kept < listed ? kept++ : listed;
         while (at > 0 && overview->units[order[at - 1]].spikes < overview->units[i].spikes) {
-            if (at < listed)
-                order[at] = order[at - 1];
+            if (at < listed) order[at] = order[at - 1];
             at--;
         }
-        if (at < listed)
-            order[at] = i;
+        if (at < listed) order[at] = i;
     }
     app_table table = {0};
     static const char *const head[] = {"index", "name", "spikes", "Hz", "x um", "y um", "kind", "< 2 ms %"};
@@ -469,8 +454,7 @@ static int print_units(sf_text *out, const sf_recording_columns *recording,
 /* Of a recorder that was stopped in the middle, or that is at work. */
 static void warn_of_journal(sf_text *out, const char *path)
 {
-    if (!sf_file_has_journal(path))
-        return;
+    if (!sf_file_has_journal(path)) return;
     sf_text_printf(
         out, "  ! its recorder did not end, or goes on: what it wrote last is in the journal beside it, and "
              "`synfire recover ");
@@ -482,8 +466,7 @@ static int write_text(sf_text *out, const app_call *call, const sf_recording_col
                       const sf_overview_columns *overview, const app_sharpness *sharpness, bool all_units)
 {
     double *rates = sorted_rates(recording, overview);
-    if (rates == NULL)
-        return SF_NO_MEMORY;
+    if (rates == NULL) return SF_NO_MEMORY;
     print_safely(out, recording->path, 200);
     sf_text_printf(out, ": %s\n", recording->format);
     print_units_line(out, recording, overview);
@@ -516,8 +499,7 @@ static int describe_occurrences(const app_call *call, sf_error *error)
 {
     sf_text out = {0};
     int status = app_occurrences_describe(&out, call, call->arguments[0], error);
-    if (status == SF_OK)
-        return app_print(&out, error);
+    if (status == SF_OK) return app_print(&out, error);
     sf_text_free(&out);
     return status;
 }
@@ -547,8 +529,7 @@ static int look_at(looks *seen, const sf_progress *progress, sf_error *error)
         pthread_join(beside, NULL);
     else
         overlook(seen);
-    if (status == SF_OK && seen->status != SF_OK)
-        *error = seen->error;
+    if (status == SF_OK && seen->status != SF_OK) *error = seen->error;
     return status == SF_OK ? seen->status : status;
 }
 
@@ -576,8 +557,7 @@ static int report(const app_call *call, const looks *seen, sf_error *error)
         write_csv(&out, &of, &told);
     else if (write_text(&out, call, &of, &told, &seen->sharpness, call->verbose) != SF_OK)
         out.failed = true;
-    if (!call->json && !csv && out.length > 0)
-        out.length--; /* app_print ends the last line */
+    if (!call->json && !csv && out.length > 0) out.length--; /* app_print ends the last line */
     return app_print(&out, error);
 }
 
@@ -586,15 +566,12 @@ static int run(app_call *call, sf_error *error)
     const char *path = call->arguments[0];
     sf_recording *recording;
     int status = app_load(call, path, &recording, error);
-    if (status == SF_DATA && sf_file_has_occurrences(path))
-        return describe_occurrences(call, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_DATA && sf_file_has_occurrences(path)) return describe_occurrences(call, error);
+    if (status != SF_OK) return status;
     looks seen = {.recording = recording};
     const sf_progress progress = app_progress(call);
     status = look_at(&seen, &progress, error);
-    if (status == SF_OK)
-        status = report(call, &seen, error);
+    if (status == SF_OK) status = report(call, &seen, error);
     sf_overview_free(seen.overview);
     sf_recording_free(recording);
     return status;

@@ -17,8 +17,7 @@ static int limit_device_memory(sf_error *error)
 {
     const char *text = getenv("SYNFIRE_DEVICE_MEMORY");
     uint64_t bytes;
-    if (text == NULL)
-        return SF_OK;
+    if (text == NULL) return SF_OK;
     if (!sf_parse_bytes(text, &bytes) || bytes == 0)
         return sf_fail(error, SF_USAGE, "SYNFIRE_DEVICE_MEMORY",
                        "found '%s', expected a size such as 8G or 512M", text);
@@ -38,12 +37,9 @@ static int perform(app_call *call, sf_error *error)
 {
     sf_log_set_level(call->verbose ? SF_LOG_DEBUG : SF_LOG_WARNING);
     int status = app_check_arguments(call, error);
-    if (status == SF_OK)
-        status = limit_device_memory(error);
-    if (status == SF_OK)
-        status = call->command->run(call, error);
-    if (status == SF_OK)
-        app_tell_undeclared(call);
+    if (status == SF_OK) status = limit_device_memory(error);
+    if (status == SF_OK) status = call->command->run(call, error);
+    if (status == SF_OK) app_tell_undeclared(call);
     app_doubts_warn(call);
     app_print_log(call);
     return status;
@@ -55,8 +51,7 @@ static int finish(const app_call *call, int status, sf_error *error)
     if (status != SF_OK && call->json && call->provenance != NULL && !app_has_printed())
         app_print_refusal(call, status, error);
     app_provenance_free(call->provenance);
-    if (status != SF_OK)
-        app_report(call->command->name, error);
+    if (status != SF_OK) app_report(call->command->name, error);
     return status == SF_OK && call->wanting ? 1 : app_exit_code(status, error);
 }
 

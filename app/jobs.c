@@ -43,8 +43,7 @@ __attribute__((noreturn)) static void work(const pool *p, const one_job *job, pi
     if (getppid() != parent) /* it ended before it could be asked to tell */
         _exit(128 + SIGTERM);
     sigprocmask(SIG_SETMASK, &p->before, NULL);
-    if (dup2(job->out, STDOUT_FILENO) < 0 || dup2(job->said, STDERR_FILENO) < 0)
-        _exit(70);
+    if (dup2(job->out, STDOUT_FILENO) < 0 || dup2(job->said, STDERR_FILENO) < 0) _exit(70);
     exit(p->jobs->work(p->jobs->context, job->told.item));
 }
 
@@ -52,10 +51,8 @@ __attribute__((noreturn)) static void work(const pool *p, const one_job *job, pi
 
 static void close_files(one_job *job)
 {
-    if (job->out >= 0)
-        close(job->out);
-    if (job->said >= 0)
-        close(job->said);
+    if (job->out >= 0) close(job->out);
+    if (job->said >= 0) close(job->said);
     job->out = job->said = -1;
 }
 
@@ -67,8 +64,7 @@ static int begin(pool *p, sf_error *error)
     job->said = memfd_create("stderr", MFD_CLOEXEC);
     fflush(NULL); /* what is still to be written would be written twice */
     pid_t self = getpid(), process = job->out >= 0 && job->said >= 0 ? fork() : -1;
-    if (process == 0)
-        work(p, job, self);
+    if (process == 0) work(p, job, self);
     if (process < 0) {
         int reason = errno;
         close_files(job);
@@ -93,8 +89,7 @@ static void end(pool *p, one_job *job, int how)
     close_files(job);
     job->state = ENDED;
     p->at_work--;
-    if (p->jobs->ended != NULL)
-        p->jobs->ended(p->jobs->context, told);
+    if (p->jobs->ended != NULL) p->jobs->ended(p->jobs->context, told);
 }
 
 /* Those that have ended by now. */
@@ -103,8 +98,7 @@ static void reap(pool *p)
     for (size_t i = p->taken; i < p->begun; i++) {
         one_job *job = &p->all[i];
         int how;
-        if (job->state == AT_WORK && waitpid(job->process, &how, WNOHANG) == job->process)
-            end(p, job, how);
+        if (job->state == AT_WORK && waitpid(job->process, &how, WNOHANG) == job->process) end(p, job, how);
     }
 }
 
@@ -134,8 +128,7 @@ static int take(pool *p, sf_error *error)
 static void send(const pool *p, int signal)
 {
     for (size_t i = 0; i < p->begun; i++)
-        if (p->all[i].state == AT_WORK)
-            kill(p->all[i].process, signal);
+        if (p->all[i].state == AT_WORK) kill(p->all[i].process, signal);
 }
 
 /* Asked once: what was stopped by a key was told by the terminal too, and a second SIGTERM changes nothing.
@@ -166,13 +159,10 @@ static int run(pool *p, sf_error *error)
             status = begin(p, error);
         if (app_stop_requested() && status == SF_OK)
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped after %zu of %zu", p->taken, p->jobs->count);
-        if (status != SF_OK)
-            stop(p);
-        if (p->at_work > 0)
-            wait_for_one(p);
+        if (status != SF_OK) stop(p);
+        if (p->at_work > 0) wait_for_one(p);
         reap(p);
-        if (told == SF_OK)
-            told = take(p, status == SF_OK ? error : NULL);
+        if (told == SF_OK) told = take(p, status == SF_OK ? error : NULL);
         status = status == SF_OK ? told : status;
     }
     return status;
@@ -181,8 +171,7 @@ static int run(pool *p, sf_error *error)
 int app_jobs_run(const app_jobs *jobs, sf_error *error)
 {
     pool p = {.jobs = jobs, .all = sf_alloc(jobs->count, sizeof *p.all)};
-    if (p.all == NULL)
-        return sf_fail_memory(error);
+    if (p.all == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < jobs->count; i++)
         p.all[i].out = p.all[i].said = -1;
     sigemptyset(&p.waited_for);

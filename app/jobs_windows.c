@@ -21,8 +21,7 @@ typedef struct taken {
 static int make_file(void)
 {
     char folder[MAX_PATH], path[MAX_PATH];
-    if (GetTempPathA(sizeof folder, folder) == 0 || GetTempFileNameA(folder, "syn", 0, path) == 0)
-        return -1;
+    if (GetTempPathA(sizeof folder, folder) == 0 || GetTempFileNameA(folder, "syn", 0, path) == 0) return -1;
     HANDLE file = CreateFileA(path, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL,
                               CREATE_ALWAYS, FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE, NULL);
     return file != INVALID_HANDLE_VALUE ? _open_osfhandle((intptr_t)file, O_BINARY) : -1;
@@ -38,14 +37,10 @@ static bool take(taken *it, FILE *stream)
 static void give_back(taken *it, sf_text *text)
 {
     fflush(it->stream);
-    if (it->before >= 0)
-        dup2(it->before, _fileno(it->stream));
-    if (it->file >= 0)
-        sf_file_append_to(text, it->file);
-    if (it->before >= 0)
-        close(it->before);
-    if (it->file >= 0)
-        close(it->file);
+    if (it->before >= 0) dup2(it->before, _fileno(it->stream));
+    if (it->file >= 0) sf_file_append_to(text, it->file);
+    if (it->before >= 0) close(it->before);
+    if (it->file >= 0) close(it->file);
 }
 
 static bool work(const app_jobs *jobs, app_job *job)
@@ -54,8 +49,7 @@ static bool work(const app_jobs *jobs, app_job *job)
     double begun = sf_clock_seconds();
     bool is_ready = take(&out, stdout);
     is_ready = take(&said, stderr) && is_ready;
-    if (is_ready)
-        job->exit_code = jobs->work(jobs->context, job->item);
+    if (is_ready) job->exit_code = jobs->work(jobs->context, job->item);
     give_back(&said, &job->said);
     give_back(&out, &job->out);
     job->seconds = sf_clock_seconds() - begun;
@@ -66,10 +60,8 @@ static int run_one(const app_jobs *jobs, app_job *job, sf_error *error)
 {
     if (!work(jobs, job))
         return sf_fail(error, SF_UNAVAILABLE, NULL, "no file for what is printed can be made");
-    if (jobs->ended != NULL)
-        jobs->ended(jobs->context, job);
-    if (job->out.failed || job->said.failed)
-        return sf_fail_memory(error);
+    if (jobs->ended != NULL) jobs->ended(jobs->context, job);
+    if (job->out.failed || job->said.failed) return sf_fail_memory(error);
     return jobs->take != NULL ? jobs->take(jobs->context, job, error) : SF_OK;
 }
 

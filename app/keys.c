@@ -25,8 +25,7 @@ static int run(app_call *call, sf_error *error)
     sf_curve_keys keys;
     sf_text text = {0}, public_file = {0}, secret_file = {0};
     int status = sf_curve_make(&keys, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_text_printf(&public_file, "%s.key", path);
     sf_text_printf(&secret_file, "%s.key_secret", path);
     text.failed = public_file.failed || secret_file.failed;

@@ -39,8 +39,7 @@ int app_speed(const app_call *call, double *speed, sf_error *error)
 /* The preset first, so that --set has the last word. */
 static size_t add_preset(const app_preset *preset, char settings[OWN_SETTINGS][64])
 {
-    if (preset == NULL)
-        return 0;
+    if (preset == NULL) return 0;
     size_t count = 0;
     snprintf(settings[count++], 64, "mine.delays_ms=%s", preset->delays);
     if (preset->window_ns > 0)
@@ -113,10 +112,8 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
     char own[OWN_SETTINGS][64];
     const char *settings[OWN_SETTINGS + MOST_SETTINGS];
     size_t own_count = status == SF_OK ? add_preset(preset, own) : 0, count = 0, from = 0;
-    if (status == SF_OK)
-        status = add_options(call, own, &own_count, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = add_options(call, own, &own_count, error);
+    if (status != SF_OK) return status;
     for (; count < own_count; count++)
         settings[count] = own[count];
     for (const char *setting; (setting = app_next_value(call, "set", &from)) != NULL;) {
@@ -131,16 +128,14 @@ int app_live_configure(const app_call *call, const char *path, sf_config *config
     status = name_keyed(call, status, error);
     if (status == SF_OK) {
         status = sf_config_read_episodes(config, app_value(call, "episodes", NULL), error);
-        if (status != SF_OK)
-            sf_config_free(config);
+        if (status != SF_OK) sf_config_free(config);
     }
     sf_delay delays[APP_MOST_DELAYS];
     size_t delay_count;
     if (status == SF_OK &&
         sf_delays_parse(delays, APP_MOST_DELAYS, &delay_count, config->live.mine.delays_ms, NULL) == SF_OK)
         app_delays_warn(call, delays, delay_count);
-    if (status == SF_OK)
-        app_limits_warn(call);
+    if (status == SF_OK) app_limits_warn(call);
     app_doubts_warn(call); /* a run goes on for hours */
     return status != SF_OK && path != NULL ? explain(call, path, status, error) : status;
 }
@@ -198,8 +193,7 @@ static void announce(void *user, const char *name, const char *address)
         say(live, "%.*s %s to %s", (int)length_but_for(name, address), name,
             strstr(address, "://") != NULL ? "publishes" : "writes", address);
     opened_sink *sinks = sf_resize(live->sinks, live->sink_count + 1, sizeof *sinks);
-    if (sinks == NULL)
-        return;
+    if (sinks == NULL) return;
     live->sinks = sinks;
     opened_sink *sink = &live->sinks[live->sink_count];
     *sink = (opened_sink){sf_copy_string(name), sf_copy_string(address)};
@@ -227,8 +221,7 @@ static int take_for(live_run *live, int timeout_ms, sf_error *error)
     while ((status = sf_live_next(live->live, &message, (int)left_ms, error)) == SF_OK) {
         app_console_take(&live->console, message);
         left_ms = (until_ns - sf_clock_monotonic_ns()) / SF_MILLISECOND;
-        if (left_ms < 0)
-            return SF_AGAIN;
+        if (left_ms < 0) return SF_AGAIN;
     }
     return status;
 }
@@ -287,8 +280,7 @@ static int follow(live_run *live, sf_error *error)
         status = take_for(live, 100, error);
         app_print_log(live->call);
         tell_watchdog(live);
-        if (table)
-            app_console_draw(&live->console);
+        if (table) app_console_draw(&live->console);
         if (status == SF_AGAIN && app_stop_requested() && !stopping) {
             stopping = true;
             sf_service_notify("STOPPING=1");
@@ -332,13 +324,11 @@ static int show_planted(const live_run *live, sf_error *error)
 {
     const char *recording =
         live->config->source_count == 1 ? sf_config_text(&live->config->sources[0], "recording") : NULL;
-    if (recording == NULL)
-        return SF_OK;
+    if (recording == NULL) return SF_OK;
     sf_text text = {0};
     int status = app_planted_print(&text, recording, live->units, live->unit_count,
                                    newest_window(&live->console), error);
-    if (text.length > 0 && status == SF_OK)
-        fprintf(live->console.out, "\n%s", text.data);
+    if (text.length > 0 && status == SF_OK) fprintf(live->console.out, "\n%s", text.data);
     sf_text_free(&text);
     return status;
 }
@@ -374,19 +364,16 @@ static void add_sinks(const live_run *live, sf_text *text)
         sf_text_printf(text, "to %.*s %s", (int)strcspn(sink->kind, " "), sink->kind, sink->address);
         if (stat(sink->address, &file) == 0 && S_ISREG(file.st_mode))
             sf_text_printf(text, ", %.1f MB", (double)file.st_size * 1e-6);
-        if (told->spikes > 0)
-            sf_text_printf(text, ", %" PRIu64 " spikes", told->spikes);
+        if (told->spikes > 0) sf_text_printf(text, ", %" PRIu64 " spikes", told->spikes);
         sf_text_printf(text, ", %" PRIu64 " messages lost", told->dropped + told->failed);
-        if (told->spikes_lost > 0)
-            sf_text_printf(text, ", %" PRIu64 " spikes lost", told->spikes_lost);
+        if (told->spikes_lost > 0) sf_text_printf(text, ", %" PRIu64 " spikes lost", told->spikes_lost);
         sf_text_append(text, "\n", 1);
     }
 }
 
 static void close_words(const live_run *live, sf_text *summary)
 {
-    if (summary->length == 0)
-        return;
+    if (summary->length == 0) return;
     add_sinks(live, summary);
     app_write(live->console.out, summary);
 }
@@ -423,8 +410,7 @@ static int close_run(live_run *live, int (*how)(sf_live *, sf_error *), sf_error
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     int status = how(live->live, error);
     atomic_store(&it.over, true);
-    if (is_shown)
-        pthread_join(shower, NULL);
+    if (is_shown) pthread_join(shower, NULL);
     app_print_log(live->call);
     return status;
 }
@@ -435,8 +421,7 @@ static void leave(live_run *live, sf_text *summary, sf_error *error)
 {
     say(live, "the hop takes longer than %d s and is left; closing what was recorded", SF_LEAVE_MS / 1000);
     int status = close_run(live, sf_live_abandon, error);
-    if (draws(live))
-        close_words(live, summary);
+    if (draws(live)) close_words(live, summary);
     int code = status == SF_CANCELLED ? 128 + (app_stop_signal() != 0 ? app_stop_signal() : SIGINT)
                                       : sf_exit_code(error->code);
     app_report(live->call->command->name, error);
@@ -447,32 +432,25 @@ static void leave(live_run *live, sf_text *summary, sf_error *error)
 static int run_live(live_run *live, const sf_run_options *options, sf_error *error)
 {
     int status = sf_run_live(&live->live, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_text json = {0};
     sf_service_notify("READY=1\nSTATUS=%.200s, %zu sinks", live->config->live.stream, live->sink_count);
     status = copy_unit_names(live, error);
-    if (status == SF_OK)
-        status = app_console_begin(&live->console, live->live, live->unit_count, error);
+    if (status == SF_OK) status = app_console_begin(&live->console, live->live, live->unit_count, error);
     app_call_on_stop(halt, live->live);
-    if (status == SF_OK)
-        status = follow(live, error);
+    if (status == SF_OK) status = follow(live, error);
     app_call_on_stop(NULL, NULL);
     sf_text summary = {0};
     if (draws(live)) /* while the run can still tell the names of units */
         app_console_summarise(&live->console, &summary);
     app_console_end(&live->console);
-    if (status == SF_OK && live->call->json)
-        status = summarise(&json, live, error);
-    if (status == SF_CANCELLED)
-        leave(live, &summary, error);
+    if (status == SF_OK && live->call->json) status = summarise(&json, live, error);
+    if (status == SF_CANCELLED) leave(live, &summary, error);
     int closed = close_run(live, sf_live_close, status == SF_OK ? error : NULL);
     status = status == SF_OK ? closed : status;
-    if (draws(live))
-        close_words(live, &summary);
+    if (draws(live)) close_words(live, &summary);
     sf_text_free(&summary);
-    if (status == SF_OK && live->call->json)
-        return app_print(&json, error);
+    if (status == SF_OK && live->call->json) return app_print(&json, error);
     sf_text_free(&json);
     return status == SF_OK && !live->call->quiet ? show_planted(live, error) : status;
 }
@@ -532,8 +510,7 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     if (config->live.graph.enabled && (shifted || config->live.graph.rewired > 0))
         app_tell_seed(call, config->live.graph.seed);
     int status = app_options_read(call, &app_live_table, &options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bool shares_stdout = writes_to_stdout(config);
     if (shares_stdout && call->json)
         return sf_fail(error, SF_USAGE, "--json", "a sink writes JSON lines to standard output already");

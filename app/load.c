@@ -59,10 +59,8 @@ static int read_to(void *parsed, const char *text, sf_error *error)
 static bool parse_ms(const char *text, size_t length, int64_t *ns)
 {
     char number[48];
-    if (length > 2 && strncmp(text + length - 2, "ms", 2) == 0)
-        length -= 2;
-    if (length >= sizeof number)
-        return false;
+    if (length > 2 && strncmp(text + length - 2, "ms", 2) == 0) length -= 2;
+    if (length >= sizeof number) return false;
     memcpy(number, text, length);
     number[length] = '\0';
     return sf_parse_scaled(number, 6, ns);
@@ -75,10 +73,8 @@ static int read_dedup(void *parsed, const char *text, sf_error *error)
     char um[32] = "";
     const char *comma = strchr(text, ',');
     size_t right = comma != NULL ? strlen(comma + 1) : 0;
-    if (right > 2 && strcmp(comma + right - 1, "um") == 0)
-        right -= 2;
-    if (comma != NULL && right < sizeof um)
-        snprintf(um, sizeof um, "%.*s", (int)right, comma + 1);
+    if (right > 2 && strcmp(comma + right - 1, "um") == 0) right -= 2;
+    if (comma != NULL && right < sizeof um) snprintf(um, sizeof um, "%.*s", (int)right, comma + 1);
     return expect(comma != NULL && parse_ms(text, (size_t)(comma - text), &selection->dedup_ns) &&
                       selection->dedup_ns >= 0 && sf_parse_real(um, &selection->dedup_um) &&
                       selection->dedup_um >= 0,
@@ -97,8 +93,7 @@ static int read_blank(void *parsed, const char *text, sf_error *error)
                  parse_ms(middle + 1, (size_t)(last - middle - 1), &selection->blank_from_ns) &&
                  parse_ms(last + 1, strlen(last + 1), &selection->blank_to_ns) &&
                  selection->blank_from_ns < selection->blank_to_ns;
-    if (right)
-        snprintf(own->marker, sizeof own->marker, "%.*s", (int)length, text);
+    if (right) snprintf(own->marker, sizeof own->marker, "%.*s", (int)length, text);
     selection->blank = own->marker;
     return expect(right, text, "MARKER,A,B with A before B in ms, as light,-1,5", error);
 }
@@ -192,8 +187,7 @@ static int read_selection(const app_call *call, app_selection *parsed, sf_error 
         selection->dedup_ns = preset->dedup_ns;
         selection->dedup_um = preset->dedup_um;
     }
-    if (status == SF_OK)
-        status = app_options_read(call, &app_selection_table, parsed, error);
+    if (status == SF_OK) status = app_options_read(call, &app_selection_table, parsed, error);
     if (status == SF_OK && app_has(call, "dedup") && selection->dedup_ns < SHORTEST_DEDUP_NS)
         app_milliseconds_warn(call, "dedup", selection->dedup_ns);
     if (status == SF_OK && selection->blank != NULL)
@@ -205,8 +199,7 @@ static int read_selection(const app_call *call, app_selection *parsed, sf_error 
 static const char *metadata_of(const sf_recording_columns *of, const char *key)
 {
     for (size_t i = 0; i < of->metadata_count; i++)
-        if (strcmp(of->metadata[i].key, key) == 0)
-            return of->metadata[i].value;
+        if (strcmp(of->metadata[i].key, key) == 0) return of->metadata[i].value;
     return NULL;
 }
 
@@ -239,8 +232,7 @@ static void tell_reading(const app_call *call, const sf_recording *recording)
     const char *clock = metadata_of(&of, "clock"), *sessions = metadata_of(&of, "sessions");
     if (strncmp(of.format, "CSV: ", 5) == 0 && !app_has(call, "columns"))
         app_warn(call, "%s: read as %s; --columns says it otherwise", of.path, of.format + 5);
-    if (strncmp(of.format, "MATLAB: ", 8) == 0)
-        app_warn(call, "%s: read as %s", of.path, of.format + 8);
+    if (strncmp(of.format, "MATLAB: ", 8) == 0) app_warn(call, "%s: read as %s", of.path, of.format + 8);
     for (size_t i = 0; i < NOTICES; i++) {
         const char *said = metadata_of(&of, notices[i].key);
         if (said != NULL && is_due(call, &notices[i]))
@@ -311,8 +303,7 @@ static void warn_of_losses(const app_call *call, const sf_recording *recording)
     sf_recording_columns of = {.size = sizeof of};
     sf_recording_get_columns(recording, &of);
     sf_losses_words(&words, of.dropped, of.dropped_count);
-    if (words.length > 0 && !words.failed)
-        app_warn(call, "%s: %s", of.path, words.data);
+    if (words.length > 0 && !words.failed) app_warn(call, "%s: %s", of.path, words.data);
     sf_text_free(&words);
 }
 
@@ -386,8 +377,7 @@ static void advise_each(const app_call *call, const char *path, sf_error *error)
     if (!call->command->takes_several || app_has(call, "stream") || app_has(call, "memory") ||
         strcmp(error->place, path) != 0 || app_streams_of(&streams, call, path, NULL) != SF_OK)
         return;
-    if (streams.count > 1)
-        snprintf(error->text + length, sizeof error->text - length, "; '*' takes each");
+    if (streams.count > 1) snprintf(error->text + length, sizeof error->text - length, "; '*' takes each");
     sf_streams_free(&streams);
 }
 
@@ -399,16 +389,12 @@ int app_load(const app_call *call, const char *path, sf_recording **recording, s
     sf_progress progress = app_progress(call);
     if (status == SF_OK) {
         status = sf_recording_open(recording, path, &parsed.selection, &progress, error);
-        if (status != SF_OK && strcmp(error->place, path) != 0)
-            app_name_option(call, status, error);
+        if (status != SF_OK && strcmp(error->place, path) != 0) app_name_option(call, status, error);
     }
     sf_release(parsed.epochs);
-    if (status == SF_DATA)
-        explain(call, path, error);
-    if (status == SF_USAGE)
-        advise_each(call, path, error);
-    if (status == SF_OK)
-        status = app_tell_recording(call, *recording, error);
+    if (status == SF_DATA) explain(call, path, error);
+    if (status == SF_USAGE) advise_each(call, path, error);
+    if (status == SF_OK) status = app_tell_recording(call, *recording, error);
     if (status == SF_OK) {
         tell_reading(call, *recording);
         tell_recorded(call, *recording);
@@ -431,10 +417,8 @@ int app_streams_of(sf_streams *streams, const app_call *call, const char *path, 
     int status = app_options_read(call, &app_selection_table, &parsed, error);
     const sf_reading how = {.columns = parsed.selection.columns, .rate_hz = parsed.selection.rate_hz};
     sf_release(parsed.epochs);
-    if (status == SF_OK)
-        status = sf_recording_list(streams, path, &how, error);
-    if (status != SF_OK)
-        sf_streams_free(streams);
+    if (status == SF_OK) status = sf_recording_list(streams, path, &how, error);
+    if (status != SF_OK) sf_streams_free(streams);
     return status;
 }
 

@@ -74,8 +74,7 @@ static int refuse_pattern_options(const app_call *call, sf_error *error)
     static const char *const others[] = {"count",  "distinct", "limit", "time-limit", "semantics", "induced",
                                          "engine", "features", "slots", "threshold",  "explain",   NULL};
     static const char *const of_device[] = {"device", NULL};
-    if (!is_census(call))
-        return SF_OK;
+    if (!is_census(call)) return SF_OK;
     int status = app_refuse(call, others, "does not go with census, which counts all triads", error);
     if (status == SF_OK && !app_has(call, "rewired"))
         status =
@@ -86,8 +85,7 @@ static int refuse_pattern_options(const app_call *call, sf_error *error)
 /* A limit leaves a lower bound, which says nothing beside other counts. */
 static int refuse_limits(const matching *m, sf_error *error)
 {
-    if (!m->rewired.asked || (m->options.limit == 0 && m->options.time_limit_s <= 0))
-        return SF_OK;
+    if (!m->rewired.asked || (m->options.limit == 0 && m->options.time_limit_s <= 0)) return SF_OK;
     return sf_fail(error, SF_USAGE, "--rewired", "needs the whole count: leave --limit and --time-limit out");
 }
 
@@ -117,8 +115,7 @@ static int read_features(matching *m, const app_call *call, sf_error *error)
                      ? SF_OK
                      : app_refuse(call, of_gvsm, "goes with --engine gvsm", error);
     m->features = EVERY_FEATURE;
-    if (status == SF_OK)
-        status = app_options_read(call, &features_table, m, error);
+    if (status == SF_OK) status = app_options_read(call, &features_table, m, error);
     how->without = EVERY_FEATURE & ~m->features;
     if (status == SF_OK && (m->features & SF_GVSM_PIPELINE) == 0)
         status = app_refuse(call, of_pipeline, "goes with the feature pipeline, which --features leaves out",
@@ -138,14 +135,10 @@ static int read_options(matching *m, const app_call *call, sf_error *error)
         m->options.semantics = SF_INDUCED;
     uint64_t listed = m->options.limit > 0 ? m->options.limit : LISTED;
     m->options.keep = app_has(call, "count") ? 0 : (size_t)listed;
-    if (status == SF_OK)
-        status = app_device(&m->options.device, call, error);
-    if (status == SF_OK)
-        status = app_rewired_parse(&m->rewired, call, error);
-    if (status == SF_OK)
-        status = refuse_pattern_options(call, error);
-    if (status == SF_OK)
-        status = read_features(m, call, error);
+    if (status == SF_OK) status = app_device(&m->options.device, call, error);
+    if (status == SF_OK) status = app_rewired_parse(&m->rewired, call, error);
+    if (status == SF_OK) status = refuse_pattern_options(call, error);
+    if (status == SF_OK) status = read_features(m, call, error);
     return status == SF_OK ? refuse_limits(m, error) : status;
 }
 
@@ -174,8 +167,7 @@ static int read_data(matching *m, sf_error *error)
         app_tell_pairs(call, path);
     }
     m->g.size = sizeof m->g;
-    if (status == SF_OK)
-        sf_graph_get_columns(m->graph, &m->g);
+    if (status == SF_OK) sf_graph_get_columns(m->graph, &m->g);
     return status;
 }
 
@@ -338,8 +330,7 @@ static void print_place(sf_text *text, const matching *m)
         sf_text_printf(text, "the CPU was expected to take %.2g s", found->estimate_s);
     else
         sf_text_printf(text, "too short for a device");
-    if (found->device_s > 0)
-        sf_text_printf(text, "; %.3g s of searching there", found->device_s);
+    if (found->device_s > 0) sf_text_printf(text, "; %.3g s of searching there", found->device_s);
     sf_text_printf(text, "\n");
 }
 
@@ -388,8 +379,7 @@ static void print_explanation(sf_text *text, const matching *m)
 
 static void print_spread(sf_text *text, const matching *m)
 {
-    if (m->rewired.made == 0)
-        return;
+    if (m->rewired.made == 0) return;
     sf_text_printf(text, "in %u graphs rewired on %s %.6g on average, standard deviation %.3g",
                    m->rewired.made, m->rewired.ran.device, m->spread.mean, m->spread.sd);
     if (isnan(m->spread.z))
@@ -405,13 +395,10 @@ static void print_text(sf_text *text, const app_call *call, const matching *m, b
     sf_text_printf(text, "%s%" PRIu64 " %sembeddings of %u vertices in %u, %.3g s\n",
                    found->truncated ? "at least " : "", found->count, m->options.distinct ? "distinct " : "",
                    found->vertex_count, m->g.vertex_count, found->ran->seconds);
-    if (found->count == UINT64_MAX)
-        sf_text_printf(text, "(more than 2^64 - 1)\n");
+    if (found->count == UINT64_MAX) sf_text_printf(text, "(more than 2^64 - 1)\n");
     app_edges_print(text, &m->g, false);
-    if (m->rewired.asked)
-        print_spread(text, m);
-    if (found->kept > 0)
-        print_embeddings(text, m);
+    if (m->rewired.asked) print_spread(text, m);
+    if (found->kept > 0) print_embeddings(text, m);
     if (explain) {
         sf_text_printf(text, "\n");
         print_explanation(text, m);
@@ -453,8 +440,7 @@ static int match(matching *m, const app_call *call, sf_error *error)
     const sf_progress progress = app_progress(call);
     m->options.stopped = &m->stopped;
     int status = sf_graph_match(&m->matches, m->graph, m->motif, &m->options, &progress, error);
-    if (m->matches == NULL)
-        return status;
+    if (m->matches == NULL) return status;
     app_stop_take(&m->stop, status, "searching", error);
     status = SF_OK;
     m->found.size = sizeof m->found;
@@ -474,8 +460,7 @@ static int run(app_call *call, sf_error *error)
     int status = read_options(&m, call, error);
     if (status == SF_OK && !is_census(call))
         status = sf_motif_new(&m.motif, call->arguments[1], app_has(call, "directed"), error);
-    if (status == SF_OK)
-        status = read_data(&m, error);
+    if (status == SF_OK) status = read_data(&m, error);
     if (status == SF_OK)
         status = is_census(call) ? app_census(call, m.graph, &m.rewired, error) : match(&m, call, error);
     sf_matches_free(m.matches);

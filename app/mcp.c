@@ -63,8 +63,7 @@ typedef struct calling {
 static bool is_within(const server *s, const char *path)
 {
     char real[PATH_MAX];
-    if (realpath(path, real) == NULL)
-        return false;
+    if (realpath(path, real) == NULL) return false;
     for (size_t i = 0; i < s->folder_count; i++) {
         size_t length = strlen(s->folders[i]);
         if (strncmp(real, s->folders[i], length) == 0 && (real[length] == '/' || real[length] == '\0'))
@@ -75,8 +74,7 @@ static bool is_within(const server *s, const char *path)
 
 static int check_within(const server *s, const char *path, sf_error *error)
 {
-    if (is_within(s, path))
-        return SF_OK;
+    if (is_within(s, path)) return SF_OK;
     return sf_fail(error, SF_USAGE, path, "%s",
                    access(path, F_OK) == 0 ? "lies in none of the folders given" : "there is no such file");
 }
@@ -89,8 +87,7 @@ static int check_table(const server *s, const char *path, sf_error *error)
     char folder[PATH_MAX], named[2 * PATH_MAX];
     sf_text content = {0};
     int status = sf_file_read(&content, path, error);
-    if (status == SF_OK)
-        status = sf_delimited_parse(&table, content.data, content.length, path, error);
+    if (status == SF_OK) status = sf_delimited_parse(&table, content.data, content.length, path, error);
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     snprintf(slash != NULL ? slash : folder, 2, "%s", slash != NULL ? "" : ".");
@@ -99,8 +96,7 @@ static int check_table(const server *s, const char *path, sf_error *error)
         for (size_t r = 0; column != SIZE_MAX && status == SF_OK && r < table.row_count; r++) {
             const char *cell = sf_delimited_cell(&table, r, column);
             snprintf(named, sizeof named, "%s/%s", cell[0] == '/' ? "" : folder, cell);
-            if (cell[0] != '\0')
-                status = check_within(s, named, error);
+            if (cell[0] != '\0') status = check_within(s, named, error);
         }
     }
     sf_delimited_free(&table);
@@ -116,11 +112,9 @@ static bool is_offered(const app_option *option)
     static const char *const others[] = {"help", "quiet", "verbose", "json", "csv",
                                          "list", "jobs",  "table",   NULL};
     for (size_t i = 0; others[i] != NULL; i++)
-        if (strcmp(option->name, others[i]) == 0)
-            return false;
+        if (strcmp(option->name, others[i]) == 0) return false;
     for (size_t i = 0; app_output_options[i] != NULL; i++)
-        if (strcmp(option->name, app_output_options[i]) == 0)
-            return false;
+        if (strcmp(option->name, app_output_options[i]) == 0) return false;
     return true;
 }
 
@@ -128,8 +122,7 @@ static const app_option *find_option(const app_command *command, const char *nam
 {
     for (size_t l = 0; l < APP_ALL_LISTS; l++)
         for (const app_option *o = app_option_list(command, l); o != NULL && o->name != NULL; o++)
-            if (strcmp(o->name, name) == 0)
-                return is_offered(o) ? o : NULL;
+            if (strcmp(o->name, name) == 0) return is_offered(o) ? o : NULL;
     return NULL;
 }
 
@@ -163,8 +156,7 @@ static void describe_words(sf_json *json, const app_command *command)
     sf_json_array(json, "enum");
     char *rest = words.data;
     for (char *word; rest != NULL && (word = strsep(&rest, " ")) != NULL;)
-        if (word[0] != '\0')
-            sf_json_string(json, NULL, word);
+        if (word[0] != '\0') sf_json_string(json, NULL, word);
     sf_json_end_array(json);
     sf_json_end_object(json);
     sf_text_free(&words);
@@ -185,16 +177,13 @@ static void describe_tool(sf_json *json, const app_command *command)
     sf_json_string(json, "type", "string");
     sf_json_end_object(json);
     sf_json_end_object(json);
-    if (command->leading_arguments > 0)
-        describe_words(json, command);
+    if (command->leading_arguments > 0) describe_words(json, command);
     for (size_t l = 0; l < APP_ALL_LISTS; l++)
         for (const app_option *o = app_option_list(command, l); o != NULL && o->name != NULL; o++)
-            if (is_offered(o))
-                describe_option(json, command, o);
+            if (is_offered(o)) describe_option(json, command, o);
     sf_json_end_object(json);
     sf_json_array(json, "required");
-    if (command->leading_arguments > 0)
-        sf_json_string(json, NULL, "figure");
+    if (command->leading_arguments > 0) sf_json_string(json, NULL, "figure");
     sf_json_string(json, NULL, "files");
     sf_json_end_array(json);
     sf_json_bool(json, "additionalProperties", false);
@@ -242,8 +231,7 @@ static int add_option(calling *c, const sf_mcp_word *word, sf_error *error)
     if (is_flag(c->command, option) != (word->value == NULL))
         return sf_fail(error, SF_USAGE, word->name, "expected %s",
                        word->value == NULL ? "a value" : "true or false");
-    if (word->value == NULL)
-        return add_word(c, "--", word->name, "", "", error);
+    if (word->value == NULL) return add_word(c, "--", word->name, "", "", error);
     if (access(word->value, F_OK) == 0 && !is_within(c->of, word->value))
         return sf_fail(error, SF_USAGE, word->value, "lies in none of the folders given");
     return add_word(c, "--", word->name, "=", word->value, error);
@@ -253,8 +241,7 @@ static int add_option(calling *c, const sf_mcp_word *word, sf_error *error)
 static int spell(calling *c, const sf_mcp_request *request, const char *writes, sf_error *error)
 {
     int status = add_word(c, c->command->name, "", "", "", error);
-    if (status == SF_OK)
-        status = add_word(c, "--json", "", "", "", error);
+    if (status == SF_OK) status = add_word(c, "--json", "", "", "", error);
     if (status == SF_OK && writes != NULL) {
         snprintf(c->folder, sizeof c->folder, "/tmp/synfire-mcp-XXXXXX");
         if (mkdtemp(c->folder) == NULL) {
@@ -272,20 +259,16 @@ static int spell(calling *c, const sf_mcp_request *request, const char *writes, 
         else if (strcmp(word->name, "files") != 0)
             status = add_option(c, word, error);
     }
-    if (status == SF_OK)
-        status = add_word(c, "--", "", "", "", error);
-    if (status == SF_OK && figure != NULL)
-        status = add_word(c, figure->value, "", "", "", error);
+    if (status == SF_OK) status = add_word(c, "--", "", "", "", error);
+    if (status == SF_OK && figure != NULL) status = add_word(c, figure->value, "", "", "", error);
     for (size_t i = 0; status == SF_OK && i < request->word_count; i++) {
         const sf_mcp_word *word = &request->words[i];
-        if (strcmp(word->name, "files") != 0 || word->value == NULL)
-            continue;
+        if (strcmp(word->name, "files") != 0 || word->value == NULL) continue;
         files++;
         status = check_within(c->of, word->value, error);
         if (status == SF_OK && strcmp(c->command->name, "compare") == 0)
             status = check_table(c->of, word->value, error);
-        if (status == SF_OK)
-            status = add_word(c, word->value, "", "", "", error);
+        if (status == SF_OK) status = add_word(c, word->value, "", "", "", error);
     }
     return status == SF_OK && files == 0 ? sf_fail(error, SF_USAGE, "files", "expected at least one")
                                          : status;
@@ -297,8 +280,7 @@ static int print_status(void *user, const char *bytes, size_t length, sf_error *
     const char *told;
     size_t size;
     int status = sf_mcp_status(&told, &size, bytes, length, error);
-    if (status == SF_OK)
-        fwrite(told, 1, size, stdout);
+    if (status == SF_OK) fwrite(told, 1, size, stdout);
     return status;
 }
 
@@ -308,19 +290,15 @@ static int ask_status(const server *s)
     sf_text request = {0};
     sf_error error = {0};
     int status = sf_asker_request(&request, s->live.token_file, "status", NULL, NULL, &error);
-    if (status == SF_OK)
-        status = sf_asker_open(&asker, s->live.control, NULL, &(sf_curve_client){0}, &error);
+    if (status == SF_OK) status = sf_asker_open(&asker, s->live.control, NULL, &(sf_curve_client){0}, &error);
     if (status == SF_OK) {
         status = sf_asker_send(&asker, &request, &error);
-        if (status == SF_OK)
-            status = sf_asker_receive(&asker, STATUS_MS, print_status, NULL, &error);
-        if (status == SF_AGAIN)
-            status = sf_fail(&error, SF_UNAVAILABLE, s->live.control, "nobody answers");
+        if (status == SF_OK) status = sf_asker_receive(&asker, STATUS_MS, print_status, NULL, &error);
+        if (status == SF_AGAIN) status = sf_fail(&error, SF_UNAVAILABLE, s->live.control, "nobody answers");
         sf_asker_close(&asker);
     }
     sf_text_free(&request);
-    if (status != SF_OK)
-        app_report("mcp", &error);
+    if (status != SF_OK) app_report("mcp", &error);
     return app_exit_code(status, &error);
 }
 
@@ -338,8 +316,7 @@ static int take(void *context, app_job *job, sf_error *error)
     c->out = job->out;
     c->said = job->said;
     c->exit_code = job->exit_code;
-    if (job->signal != 0)
-        sf_text_printf(&c->said, "it was ended by the signal %d\n", job->signal);
+    if (job->signal != 0) sf_text_printf(&c->said, "it was ended by the signal %d\n", job->signal);
     job->out = job->said = (sf_text){0};
     return c->said.failed ? sf_fail_memory(error) : SF_OK;
 }
@@ -369,8 +346,7 @@ static void free_call(calling *c)
 {
     for (int i = 0; i < c->word_count; i++)
         sf_free(c->words[i]);
-    if (c->folder[0] != '\0')
-        nftw(c->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (c->folder[0] != '\0') nftw(c->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     sf_text_free(&c->out);
     sf_text_free(&c->written);
     sf_text_free(&c->said);
@@ -390,8 +366,7 @@ static int call_tool(const server *s, const sf_mcp_request *request, sf_text *an
     calling c = {.of = s};
     const offered *tool = NULL;
     for (size_t i = 0; i < OFFERED; i++)
-        if (strcmp(all_offered[i].name, request->tool) == 0)
-            tool = &all_offered[i];
+        if (strcmp(all_offered[i].name, request->tool) == 0) tool = &all_offered[i];
     if (tool == NULL && (s->live.control == NULL || strcmp(request->tool, "status") != 0))
         return sf_fail(error, SF_USAGE, NULL, "there is no such tool");
     sf_error reason = {0};
@@ -402,8 +377,7 @@ static int call_tool(const server *s, const sf_mcp_request *request, sf_text *an
     } else if (request->word_count > 0) {
         status = sf_fail(&reason, SF_USAGE, request->words[0].name, "is no argument of status here");
     }
-    if (status == SF_OK)
-        status = perform(&c, tool != NULL ? tool->writes : NULL, &reason);
+    if (status == SF_OK) status = perform(&c, tool != NULL ? tool->writes : NULL, &reason);
     sf_json json = sf_json_start(answer);
     sf_json_object(&json, NULL);
     sf_json_array(&json, "content");
@@ -413,12 +387,9 @@ static int call_tool(const server *s, const sf_mcp_request *request, sf_text *an
         add_content(&json, sentence.data);
         sf_text_free(&sentence);
     }
-    if (status == SF_OK && c.out.length > 0)
-        add_content(&json, c.out.data);
-    if (status == SF_OK && c.written.length > 0)
-        add_content(&json, c.written.data);
-    if (status == SF_OK && c.said.length > 0)
-        add_content(&json, c.said.data);
+    if (status == SF_OK && c.out.length > 0) add_content(&json, c.out.data);
+    if (status == SF_OK && c.written.length > 0) add_content(&json, c.written.data);
+    if (status == SF_OK && c.said.length > 0) add_content(&json, c.said.data);
     sf_json_end_array(&json);
     sf_json_bool(&json, "isError", status != SF_OK || c.exit_code != 0);
     sf_json_end_object(&json);
@@ -451,8 +422,7 @@ static void answer_list(const server *s, sf_text *answer)
     sf_json_array(&json, "tools");
     for (size_t i = 0; i < OFFERED; i++)
         describe_tool(&json, app_find_command(all_offered[i].name));
-    if (s->live.control != NULL)
-        describe_status(&json);
+    if (s->live.control != NULL) describe_status(&json);
     sf_json_end_array(&json);
     sf_json_end_object(&json);
 }
@@ -504,8 +474,7 @@ static bool next_line(sf_text *line)
     line->length = 0;
     while ((byte = getc(stdin)) != EOF && byte != '\n') {
         char one = (char)byte;
-        if (line->length <= SF_MCP_MOST_BYTES)
-            sf_text_append(line, &one, 1);
+        if (line->length <= SF_MCP_MOST_BYTES) sf_text_append(line, &one, 1);
     }
     return byte != EOF || line->length > 0;
 }
@@ -543,8 +512,7 @@ static const sf_key_table mcp_table = SF_KEY_TABLE(mcp_rows, usual);
 static int run(app_call *call, sf_error *error)
 {
     server *s = sf_alloc(1, sizeof *s);
-    if (s == NULL)
-        return sf_fail_memory(error);
+    if (s == NULL) return sf_fail_memory(error);
     int status = app_options_read(call, &mcp_table, &s->live, error);
     if (status == SF_OK && (s->live.control == NULL) != (s->live.token_file == NULL))
         status = sf_fail(error, SF_USAGE, s->live.control == NULL ? "--control" : "--token", "is needed");
@@ -553,8 +521,7 @@ static int run(app_call *call, sf_error *error)
     for (size_t i = 0; status == SF_OK && i < call->argument_count; i++)
         if (realpath(call->arguments[i], s->folders[s->folder_count++]) == NULL)
             status = sf_fail(error, SF_NO_INPUT, call->arguments[i], "there is no such folder");
-    if (status == SF_OK)
-        status = serve(s, error);
+    if (status == SF_OK) status = serve(s, error);
     sf_free(s);
     return status;
 }

@@ -36,8 +36,7 @@ int app_measures_open(sf_graph **graph, const app_call *call, const char *path, 
     int status = app_refuse_recording_options(call, own, error);
     if (status == SF_OK)
         status = app_refuse(call, of_recordings, "is for recordings, and this is a graph", error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_graph_table, &as, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_graph_table, &as, error);
     if (status == SF_OK)
         status = app_name_option(call, sf_graph_open(graph, path, &as, &progress, error), error);
     if (status == SF_OK) {
@@ -53,8 +52,7 @@ int app_measures_take(sf_table *network, sf_table *units, sf_graph *graph, const
     const sf_progress progress = app_progress(call);
     sf_network_options options = sf_network_options_default();
     int status = app_options_read(call, &sf_network_options_table, &options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     app_tell_seed(call, options.seed > 0 ? options.seed : 1);
     app_catch_signals();
     return app_name_option(call, sf_graph_measure(graph, &options, network, units, &progress, error), error);
@@ -67,8 +65,7 @@ double app_measures_number(const sf_table *table, const char *column, size_t row
     sf_value value = {0};
     size_t at = sf_table_find_column(table, column);
     sf_table_get(table, at, row, 0, &value);
-    if (!value.known)
-        return NAN;
+    if (!value.known) return NAN;
     switch (sf_table_column(table, at)->type) {
     case SF_COLUMN_REAL:
         return value.real;
@@ -130,8 +127,7 @@ static void print_network(sf_text *text, const sf_table *network)
         app_table_cell(&table, "%s", lines[i].what);
         number_cell(&table, network, lines[i].column, 0);
         number_cell(&table, network, lines[i].weighted, 0);
-        if (!rewired)
-            continue;
+        if (!rewired) continue;
         char mean[40] = "", z[40] = "";
         if (lines[i].beside != NULL) {
             snprintf(mean, sizeof mean, "%s_rewired", lines[i].beside);
@@ -157,8 +153,7 @@ static int print_units(sf_text *text, const sf_table *units, bool wide, sf_error
                                           "betweenness", "module",   "participation", "hub_score"};
     sf_rank *ranks = sf_alloc(units->row_count, sizeof *ranks);
     app_table table = {0};
-    if (ranks == NULL)
-        return sf_fail_memory(error);
+    if (ranks == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < units->row_count; i++) {
         double strength = app_measures_number(units, "strength", i),
                degree = app_measures_number(units, "degree", i);
@@ -252,8 +247,7 @@ int app_measures_print(const sf_table *network, const sf_table *units, const sf_
     } else {
         status = print_text(&text, network, units, graph, call, stop, error);
     }
-    if (status == SF_OK)
-        return app_print(&text, error);
+    if (status == SF_OK) return app_print(&text, error);
     sf_text_free(&text);
     return status;
 }

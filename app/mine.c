@@ -121,8 +121,7 @@ static void print_levels(sf_text *text, const sf_episodes_columns *told)
         culls = culls || told->levels[i].culled > 0;
     app_table_cell(&table, "size");
     app_table_cell(&table, "candidates");
-    if (culls)
-        app_table_cell(&table, "culled");
+    if (culls) app_table_cell(&table, "culled");
     app_table_cell(&table, "frequent");
     app_table_cell(&table, "seconds");
     for (size_t i = 0; i < told->level_count; i++) {
@@ -157,8 +156,7 @@ static size_t print_head(app_table *table, const finding *f)
     static const char *const last[] = {APP_DETAIL_HEADS, "parts"};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         app_table_cell(table, "%s", first[i]);
-    if (f->details.told.significance != NULL)
-        app_verdict_heads(table);
+    if (f->details.told.significance != NULL) app_verdict_heads(table);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         app_table_cell(table, "%s", last[i]);
     return (f->details.told.significance != NULL ? 14 : 10) + app_epochs_heads(table, &f->details.epochs);
@@ -174,8 +172,7 @@ static void print_row(app_table *table, const finding *f, size_t i, size_t parts
     app_table_cell(table, told->expected[i] > 0 ? "%.3g" : "-", (double)told->counts[i] / told->expected[i]);
     app_ratio_cell(table, told->ratio_low[i], told->ratio_high[i]);
     app_table_cell(table, isfinite(told->strength[i]) ? "%.3f" : "-", told->strength[i]);
-    if (told->significance != NULL)
-        app_verdict_cells(table, told, i);
+    if (told->significance != NULL) app_verdict_cells(table, told, i);
     app_details_cells(table, &f->details, i);
     app_table_cell(table, "%zu", parts);
     app_epochs_cells(table, &f->details.epochs, i);
@@ -209,8 +206,7 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
         shown so_far = {0};
         size_t rows = 0;
         for (size_t i = 0; i < told->count; i++) {
-            if (!is_shown(f, &so_far, i))
-                continue;
+            if (!is_shown(f, &so_far, i)) continue;
             rows++;
             if (unfolded || told->parents[i] == SF_NO_PARENT) {
                 print_row(&table, f, i, parts[i]);
@@ -250,8 +246,7 @@ static void print_verdict(sf_text *text, const finding *f)
 {
     const sf_episodes_columns *told = &f->details.told;
     const sf_significance *test = told->significance;
-    if (test == NULL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC || told->found == 0)
-        return;
+    if (test == NULL || test->options.kind == SF_SIGNIFICANCE_ANALYTIC || told->found == 0) return;
     if (test->not_tested != SF_TESTABLE) {
         sf_text_printf(text, "\nNone of %zu episodes could be tested: ", told->found);
         app_not_tested_print(text, test);
@@ -259,12 +254,10 @@ static void print_verdict(sf_text *text, const finding *f)
         return;
     }
     sf_text_printf(text, "\n");
-    if (app_chains_print(text, told))
-        sf_text_printf(text, " (q of %g or less)\n", SF_SIGNIFICANT_Q);
+    if (app_chains_print(text, told)) sf_text_printf(text, " (q of %g or less)\n", SF_SIGNIFICANT_Q);
     sf_text_printf(text, "%zu of %zu episodes count 20 or more, with q below 0.05 and units over 0.1 Hz",
                    told->worth, told->found - told->returning);
-    if (told->worth > 0 && app_details_know_stretches(&f->details))
-        print_stretches(text, told);
+    if (told->worth > 0 && app_details_know_stretches(&f->details)) print_stretches(text, told);
     sf_text_printf(text, "\n");
     if (told->returning > 0)
         sf_text_printf(
@@ -276,8 +269,7 @@ static void print_verdict(sf_text *text, const finding *f)
 
 static void print_units(sf_text *text, const sf_selected *selected)
 {
-    if (selected->units != NULL)
-        sf_text_printf(text, "%zu of ", selected->unit_count);
+    if (selected->units != NULL) sf_text_printf(text, "%zu of ", selected->unit_count);
     sf_text_printf(text, "%zu units", selected->units_in_file);
 }
 
@@ -323,8 +315,7 @@ static void print_tables(sf_text *text, const finding *f, bool unfolded)
     app_doubts_print(text, f->call);
     sf_text_printf(text, "\n");
     text->failed = text->failed || app_methods(text, f->found, f->call, NULL) != SF_OK;
-    if (f->registered.counted != NULL)
-        sf_text_printf(text, "\n\n");
+    if (f->registered.counted != NULL) sf_text_printf(text, "\n\n");
     app_registered_print(text, &f->registered);
 }
 
@@ -353,8 +344,7 @@ static int report(const finding *f, sf_error *error)
     int written = occurrences != NULL && whole ? write_occurrences(occurrences, f, error) : SF_OK;
     if (written == SF_OK && whole)
         written = app_nwb_episodes(call, f->recording, f->found, &f->details.told, error);
-    if (written != SF_OK && written != SF_CANCELLED)
-        return written;
+    if (written != SF_OK && written != SF_CANCELLED) return written;
     app_nothing_warn(&f->mining, call, f->recording, &f->details.told);
     sf_text text = {0};
     if (call->json || app_has(call, "csv")) /* tables say it at their end */
@@ -377,8 +367,7 @@ static int report(const finding *f, sf_error *error)
 static int check_memory(const app_call *call, sf_error *error)
 {
     static const char *const others[] = {"occurrences", "epochs", "nwb", "registered"};
-    if (!app_has(call, "memory"))
-        return SF_OK;
+    if (!app_has(call, "memory")) return SF_OK;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (app_has(call, others[i]))
             return sf_fail(error, SF_USAGE, "--memory", "goes without --%s, which needs all spikes at once",
@@ -392,16 +381,13 @@ static int parse(finding *f, sf_error *error)
     sf_mining_options *asked = &f->mining.options;
     bool for_people = !call->json && !app_has(call, "csv");
     int status = app_mining_parse(&f->mining, call, error);
-    if (!app_has(call, "sort"))
-        asked->order = call->json ? SF_ORDER_COUNT : SF_ORDER_STANDING;
-    if (!app_has(call, "top"))
-        asked->top = for_people && !app_has(call, "nwb") ? TABLE_TOP : 0;
+    if (!app_has(call, "sort")) asked->order = call->json ? SF_ORDER_COUNT : SF_ORDER_STANDING;
+    if (!app_has(call, "top")) asked->top = for_people && !app_has(call, "nwb") ? TABLE_TOP : 0;
     f->rows = for_people && !app_has(call, "top") ? TABLE_TOP : SIZE_MAX;
     asked->top_worth = app_has(call, "top") ? 0 : TABLE_TOP;
     asked->details = true;
     asked->keep_stopped = true;
-    if (status == SF_OK)
-        status = app_test_parse(&f->test, call, error);
+    if (status == SF_OK) status = app_test_parse(&f->test, call, error);
     asked->significance = app_test_options(&f->test);
     return status;
 }
@@ -410,24 +396,18 @@ static int mine(finding *f, sf_error *error)
 {
     app_epochs *epochs = &f->details.epochs;
     int status = parse(f, error);
-    if (status == SF_OK)
-        status = app_epochs_open(epochs, f->call, f->recording, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_epochs_open(epochs, f->call, f->recording, 0, error);
+    if (status != SF_OK) return status;
     f->mining.options.spans = epochs->spans;
     f->mining.options.span_count = epochs->count;
     int mined = app_mining_run(&f->found, &f->mining, f->call, f->recording, error);
-    if (f->found == NULL)
-        return mined;
+    if (f->found == NULL) return mined;
     status = app_details_take(&f->details, f->call, f->found, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     f->stopped = app_stopped_name(&f->details.told);
     app_significance_warn(f->call, &f->details.told);
-    if (mined == SF_OK)
-        status = app_registered_count(&f->registered, f->call, f->recording, &f->test, error);
-    if (status != SF_OK)
-        return status;
+    if (mined == SF_OK) status = app_registered_count(&f->registered, f->call, f->recording, &f->test, error);
+    if (status != SF_OK) return status;
     status = report(f, error);
     return status == SF_OK ? app_stopped_report(mined, &f->details.told, error) : status;
 }
@@ -439,12 +419,9 @@ static int run(app_call *call, sf_error *error)
     if (status == SF_OK && app_has(call, "registered") && app_has(call, "csv"))
         status = sf_fail(error, SF_USAGE, "--registered",
                          "is a table of its own: synfire count --registered --csv prints it");
-    if (status == SF_OK)
-        status = app_nwb_check(call, error);
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_nwb_check(call, error);
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     finding f = {
         .call = call, .recording = recording, .of.size = sizeof f.of, .details.recording = recording};
     sf_recording_get_columns(recording, &f.of);

@@ -24,8 +24,7 @@ int app_device(const char **device, const app_call *call, sf_error *error)
 {
     *device = app_value(call, "device", "auto");
     int status = sf_device_check(*device, false, error);
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "--device");
+    if (status != SF_OK) snprintf(error->place, sizeof error->place, "--device");
     return status;
 }
 
@@ -71,8 +70,7 @@ static int take_threshold(app_mining *mining, sf_error *error)
     for (int kind = 0; kind < APP_THRESHOLDS; kind++) {
         char place[32];
         snprintf(place, sizeof place, "--%s", names[kind]);
-        if (mining->least[kind] == 0)
-            continue;
+        if (mining->least[kind] == 0) continue;
         if (given >= 0)
             return sf_fail(error, SF_USAGE, place, "does not go with --%s: give one threshold", names[given]);
         given = kind;
@@ -89,16 +87,12 @@ int app_mining_parse(app_mining *mining, const app_call *call, sf_error *error)
     memset(mining->least, 0, sizeof mining->least);
     *options = sf_mining_options_default();
     int status = app_preset_get(call, &preset, error);
-    if (status == SF_OK && preset != NULL)
-        status = read_delays(mining, preset->delays, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &app_mining_table, mining, error);
+    if (status == SF_OK && preset != NULL) status = read_delays(mining, preset->delays, error);
+    if (status == SF_OK) status = app_options_read(call, &app_mining_table, mining, error);
     if (status == SF_OK && options->delays == mining->delays)
         app_delays_warn(call, mining->delays, options->delay_count);
-    if (status == SF_OK)
-        status = take_threshold(mining, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_mining_table, options, error);
+    if (status == SF_OK) status = take_threshold(mining, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_mining_table, options, error);
     call->provenance->min_distance_um = options->min_distance_um;
     return status;
 }
@@ -129,8 +123,7 @@ bool app_delays_warn(const app_call *call, const sf_delay *delays, size_t count)
 void app_episodes_warn(const app_call *call, const sf_episode *episodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (app_delays_warn(call, episodes[i].delays, episodes[i].size - 1))
-            return;
+        if (app_delays_warn(call, episodes[i].delays, episodes[i].size - 1)) return;
 }
 
 void app_seconds_warn(const app_call *call, const char *option, int64_t length_ns, int64_t duration_ns)
@@ -166,8 +159,7 @@ void app_delay_doubt(const app_call *call, sf_delay delay, int64_t tick_ns)
 void app_threshold_print(sf_text *text, double threshold, const char *why)
 {
     sf_text_printf(text, "a count of %.17g", ceil(threshold)); /* counts are whole */
-    if (why != NULL)
-        sf_text_printf(text, " (%s)", why);
+    if (why != NULL) sf_text_printf(text, " (%s)", why);
 }
 
 /* The first threshold below, halved each time, that any pair of units reaches. */
@@ -188,8 +180,7 @@ static bool look_lower(const app_mining *mining, const sf_recording *recording, 
         sf_episodes *found;
         sf_episodes_columns told = {.size = sizeof told};
         *threshold = lower.threshold = floor(*threshold / 2);
-        if (sf_mine(&found, recording, &lower, NULL, NULL) != SF_OK)
-            return false;
+        if (sf_mine(&found, recording, &lower, NULL, NULL) != SF_OK) return false;
         sf_episodes_get_columns(found, &told);
         *pairs = told.found;
         *most = told.found > 0 ? told.counts[0] : 0;
@@ -210,8 +201,7 @@ void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_r
         app_warn(call, "%s: no spikes are left to look at", of.path);
         return;
     }
-    if (told->found > 0 || told->stopped != SF_NOT_STOPPED)
-        return;
+    if (told->found > 0 || told->stopped != SF_NOT_STOPPED) return;
     bool units = told->level_count > 0 && told->levels[0].frequent > 0;
     sf_text text = {0};
     sf_text_printf(&text, units ? "no pair of units reaches a count of %.17g" : "no unit has %.17g spikes",
@@ -224,8 +214,7 @@ void app_nothing_warn(const app_mining *mining, const app_call *call, const sf_r
                        most, lower, pairs, pairs == 1 ? "" : "s");
     else
         sf_text_printf(&text, ", or hardly any: try a wider --delay, such as 0.5:50");
-    if (!text.failed)
-        app_warn(call, "%s", text.data);
+    if (!text.failed) app_warn(call, "%s", text.data);
     sf_text_free(&text);
 }
 
@@ -275,8 +264,7 @@ void app_stopped_print(sf_text *text, const sf_episodes_columns *told)
 
 int app_stopped_report(int status, const sf_episodes_columns *told, sf_error *error)
 {
-    if (status != SF_CANCELLED || told->stopped == SF_NOT_STOPPED)
-        return status;
+    if (status != SF_CANCELLED || told->stopped == SF_NOT_STOPPED) return status;
     sf_text text = {0};
     app_stopped_print(&text, told);
     status = text.failed ? sf_fail_memory(error) : sf_fail(error, SF_CANCELLED, NULL, "%s", text.data);
@@ -286,29 +274,25 @@ int app_stopped_report(int status, const sf_episodes_columns *told, sf_error *er
 
 int app_stop_take(app_stop *stop, int status, const char *where, const sf_error *error)
 {
-    if (status != SF_CANCELLED)
-        return status;
+    if (status != SF_CANCELLED) return status;
     *stop = (app_stop){.where = where, .reason = *error};
     return SF_OK;
 }
 
 void app_stop_print(sf_text *text, const app_stop *stop, const char *before)
 {
-    if (stop->where != NULL)
-        sf_text_printf(text, "%s%s\n", before, stop->reason.text);
+    if (stop->where != NULL) sf_text_printf(text, "%s%s\n", before, stop->reason.text);
 }
 
 bool app_stop_spares(const app_stop *stop, const app_call *call, const char *file)
 {
-    if (stop->where != NULL && file != NULL)
-        app_warn(call, "%s is not written: stopped before", file);
+    if (stop->where != NULL && file != NULL) app_warn(call, "%s is not written: stopped before", file);
     return stop->where != NULL;
 }
 
 int app_stop_report(const app_stop *stop, int status, sf_error *error)
 {
-    if (status != SF_OK || stop->where == NULL)
-        return status;
+    if (status != SF_OK || stop->where == NULL) return status;
     return sf_fail(error, SF_CANCELLED, NULL, "%s", stop->reason.text);
 }
 
@@ -359,10 +343,8 @@ sf_delay app_common_delay(const sf_episode *first, size_t stride, size_t count)
         const sf_episode *episode = (const sf_episode *)((const char *)first + i * stride);
         for (uint32_t link = 0; link + 1 < episode->size; link++) {
             sf_delay delay = episode->delays[link];
-            if (common.high_ns == 0)
-                common = delay;
-            if (delay.low_ns != common.low_ns || delay.high_ns != common.high_ns)
-                return (sf_delay){0, 0};
+            if (common.high_ns == 0) common = delay;
+            if (delay.low_ns != common.low_ns || delay.high_ns != common.high_ns) return (sf_delay){0, 0};
         }
     }
     return common;
@@ -382,8 +364,7 @@ void app_episode_shorten(char *text)
     static const char end[] = "]-> ";
     const char *first = strstr(text, " -("), *last = first != NULL ? strstr(first, end) : NULL;
     char link[96];
-    if (last == NULL || (size_t)(last - first) + sizeof end > sizeof link)
-        return;
+    if (last == NULL || (size_t)(last - first) + sizeof end > sizeof link) return;
     size_t length = (size_t)(last - first) + strlen(end);
     memcpy(link, first, length);
     link[length] = '\0';

@@ -46,8 +46,7 @@ int app_nwb_tables(const app_call *call, const sf_recording *recording, const ap
     sf_table tables[APP_TOLD_TABLES];
     sf_text about = {0};
     va_list values;
-    if (!app_has(call, "nwb"))
-        return SF_OK;
+    if (!app_has(call, "nwb")) return SF_OK;
     for (size_t i = 0; i < telling->table_count; i++)
         tables[i] = telling->table(what, i);
     va_start(values, format);
@@ -116,8 +115,7 @@ static int number_rows(listed *l, sf_table *table, sf_error *error)
         table->row_count += l->found.counts[i];
     l->episode = sf_resize(NULL, table->row_count, sizeof *l->episode);
     l->number = sf_resize(NULL, table->row_count, sizeof *l->number);
-    if (l->episode == NULL || l->number == NULL)
-        return sf_fail_memory(error);
+    if (l->episode == NULL || l->number == NULL) return sf_fail_memory(error);
     for (size_t i = 0, row = 0; i < l->found.count; i++)
         for (size_t k = 0; k < l->found.counts[i]; k++, row++) {
             l->episode[row] = i;
@@ -129,24 +127,20 @@ static int number_rows(listed *l, sf_table *table, sf_error *error)
 int app_nwb_episodes(const app_call *call, const sf_recording *recording, const sf_episodes *found,
                      const sf_episodes_columns *told, sf_error *error)
 {
-    if (!app_has(call, "nwb"))
-        return SF_OK;
+    if (!app_has(call, "nwb")) return SF_OK;
     sf_occurrences *occurrences;
     sf_progress progress = app_progress(call);
     int status = sf_occurrences_list(&occurrences, recording, told->episodes, told->expected, told->count,
                                      &progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     listed l = {.found.size = sizeof l.found};
     sf_occurrences_get_columns(occurrences, &l.found);
     sf_table tables[2];
     sf_episodes_get_table(found, &tables[0]);
     sf_text methods = {0};
     status = number_rows(&l, &tables[1], error);
-    if (status == SF_OK)
-        status = app_methods(&methods, found, call, error);
-    if (status == SF_OK)
-        status = write_tables(call, recording, tables, 2, methods.data, error);
+    if (status == SF_OK) status = app_methods(&methods, found, call, error);
+    if (status == SF_OK) status = write_tables(call, recording, tables, 2, methods.data, error);
     sf_text_free(&methods);
     sf_free(l.episode);
     sf_free(l.number);
@@ -159,14 +153,12 @@ int app_nwb_episodes(const app_call *call, const sf_recording *recording, const 
 int app_nwb_edges(const app_call *call, const sf_recording *recording, const sf_graph *graph,
                   const sf_table *units, sf_error *error)
 {
-    if (!app_has(call, "nwb"))
-        return SF_OK;
+    if (!app_has(call, "nwb")) return SF_OK;
     sf_graph_columns g = {.size = sizeof g};
     sf_graph_get_columns(graph, &g);
     sf_table tables[2];
     sf_graph_get_table(graph, &tables[0]);
-    if (units != NULL)
-        tables[1] = *units;
+    if (units != NULL) tables[1] = *units;
     return write_tables(call, recording, tables, units != NULL ? 2 : 1,
                         g.is_tiling
                             ? "Pairs of units by their spike-time tiling coefficients, without direction."

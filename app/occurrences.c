@@ -72,8 +72,7 @@ int app_occurrences_write(const app_call *call, const char *path, const sf_recor
     sf_progress progress = app_progress(call);
     int status = sf_occurrences_list(&occurrences, recording, told->episodes, told->expected, told->count,
                                      &progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_occurrences_columns found = {.size = sizeof found};
     sf_occurrences_get_columns(occurrences, &found);
     status = is_hdf5(path) ? write_hdf5(call, occurrences, path, configuration, error)
@@ -165,16 +164,14 @@ static void describe_text(sf_text *text, const char *path, const sf_occurrences_
     }
     if (listed < told->count)
         sf_text_printf(text, "the first %zu of %zu episodes; --json lists all\n", listed, told->count);
-    if (!text->failed)
-        text->data[--text->length] = '\0'; /* app_print ends the last line */
+    if (!text->failed) text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
 
 int app_occurrences_describe(sf_text *text, const app_call *call, const char *path, sf_error *error)
 {
     sf_occurrences *occurrences;
     int status = sf_occurrences_open(&occurrences, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_occurrences_columns told = {.size = sizeof told};
     sf_occurrences_get_columns(occurrences, &told);
     if (call->json)

@@ -45,10 +45,8 @@ const char *const app_output_options[] = {"out", "occurrences", "nwb", "plot", "
 
 const app_option *app_option_list(const app_command *command, size_t list)
 {
-    if (list < APP_OPTION_LISTS)
-        return command->options[list];
-    if (list == APP_OPTION_LISTS)
-        return command->takes_several ? batch_options : NULL;
+    if (list < APP_OPTION_LISTS) return command->options[list];
+    if (list == APP_OPTION_LISTS) return command->takes_several ? batch_options : NULL;
     return app_common_options;
 }
 
@@ -110,16 +108,14 @@ static int read_set(const char *option, const sf_key *row, void *options, const 
         found |= row->words[word + 1] != NULL ? 1u << word : 0; /* the last is `none` */
     }
     sf_free(copy);
-    if (status == SF_OK)
-        *(unsigned *)sf_key_at(row, options) = found;
+    if (status == SF_OK) *(unsigned *)sf_key_at(row, options) = found;
     return status;
 }
 
 static int read_form(const char *option, const sf_key *row, void *options, const char *given, sf_error *error)
 {
     int status = row->read(options, given, error);
-    if (status == SF_USAGE && error != NULL)
-        snprintf(error->place, sizeof error->place, "--%s", option);
+    if (status == SF_USAGE && error != NULL) snprintf(error->place, sizeof error->place, "--%s", option);
     return status;
 }
 
@@ -127,13 +123,10 @@ static int read_option(const app_call *call, const char *option, const sf_key *r
                        sf_error *error)
 {
     const char *given = app_value(call, option, row->type == SF_KEY_SWITCH ? "true" : "");
-    if (row->type == SF_KEY_SET)
-        return read_set(option, row, options, given, error);
-    if (row->type == SF_KEY_FORM)
-        return read_form(option, row, options, given, error);
+    if (row->type == SF_KEY_SET) return read_set(option, row, options, given, error);
+    if (row->type == SF_KEY_FORM) return read_form(option, row, options, given, error);
     int status = read_value(option, row, options, given, error);
-    if (status == SF_OK && row->type == SF_KEY_TEXT)
-        *(const char **)sf_key_at(row, options) = given;
+    if (status == SF_OK && row->type == SF_KEY_TEXT) *(const char **)sf_key_at(row, options) = given;
     return status;
 }
 
@@ -188,8 +181,7 @@ static const char *name_now(const app_command *command, const char *given)
     for (size_t l = 0; l < APP_ALL_LISTS; l++)
         for (const app_option *o = app_option_list(command, l); o != NULL && o->name != NULL; o++) {
             const sf_key *row = app_option_row(command, o, &table);
-            if (row != NULL && row->old != NULL && strcmp(row->old, given) == 0)
-                return o->name;
+            if (row != NULL && row->old != NULL && strcmp(row->old, given) == 0) return o->name;
         }
     return given;
 }
@@ -260,8 +252,7 @@ int app_parse(app_call *call, const app_command *command, int argc, char **argv,
     for (;;) {
         int index = -1, before = optind;
         int found = getopt_long(argc, argv, letters, options, &index);
-        if (found == -1)
-            break;
+        if (found == -1) break;
         if (found == 1) { /* an argument, in its place */
             call->arguments[call->argument_count++] = optarg;
         } else if (found == 'h') {
@@ -312,8 +303,7 @@ static int check_outputs(const app_call *call, sf_error *error)
         if (path != NULL && is_read(call, path))
             return sf_fail(error, SF_USAGE, path, "--%s would write over the input", app_output_options[i]);
         int status = path != NULL ? sf_recording_spare(path, error) : SF_OK;
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -344,16 +334,14 @@ void app_parse_free(app_call *call)
 bool app_has(const app_call *call, const char *option)
 {
     for (size_t i = 0; i < call->given_count; i++)
-        if (strcmp(call->given[i].name, option) == 0)
-            return true;
+        if (strcmp(call->given[i].name, option) == 0) return true;
     return false;
 }
 
 bool app_takes(const app_call *call, const app_option *options)
 {
     for (size_t l = 0; l < APP_OPTION_LISTS; l++)
-        if (call->command->options[l] == options)
-            return true;
+        if (call->command->options[l] == options) return true;
     return false;
 }
 
@@ -369,8 +357,7 @@ const char *app_value(const app_call *call, const char *option, const char *othe
 const char *app_next_value(const app_call *call, const char *option, size_t *from)
 {
     for (; *from < call->given_count; ++*from)
-        if (strcmp(call->given[*from].name, option) == 0)
-            return call->given[(*from)++].value;
+        if (strcmp(call->given[*from].name, option) == 0) return call->given[(*from)++].value;
     return NULL;
 }
 
@@ -378,8 +365,7 @@ int app_refuse(const app_call *call, const char *const *options, const char *rea
 {
     while (*options != NULL && !app_has(call, *options))
         options++;
-    if (*options == NULL)
-        return SF_OK;
+    if (*options == NULL) return SF_OK;
     char place[128];
     snprintf(place, sizeof place, "--%s", *options);
     return sf_fail(error, SF_USAGE, place, "%s", reason);

@@ -49,8 +49,7 @@ void app_map_draw(sf_figure *figure, const app_map *map)
     form.colours.to = highest > 0 ? highest : 1;
     sf_panel panel = sf_panel_begin(figure, &form);
     sf_panel_image(&panel, map->values, map->columns, map->rows, &form.colours);
-    if (form.x.bare)
-        sf_panel_scale_bar(&panel, "\u00b5m");
+    if (form.x.bare) sf_panel_scale_bar(&panel, "\u00b5m");
     sf_panel_end(&panel);
 }
 
@@ -62,8 +61,7 @@ void app_bars_draw(sf_figure *figure, const app_bars *bars)
     const sf_ink band = {.line = SF_NO_COLOUR, .fill = SF_BLACK, .opacity = 0.18};
     const sf_ink mark = {.line = SF_NO_COLOUR, .fill = SF_YELLOW, .opacity = 0.35};
     double *low = sf_alloc(bars->count, sizeof *low), *high = sf_alloc(bars->count, sizeof *high), most = 0;
-    if (low == NULL || high == NULL)
-        figure->scene.failed = true;
+    if (low == NULL || high == NULL) figure->scene.failed = true;
     for (size_t k = 0; k < bars->count && !figure->scene.failed; k++) {
         double expected = bars->expected != NULL ? bars->expected[k] : 0, two = 2 * sqrt(expected);
         low[k] = fmax(expected - two, 0);

@@ -112,11 +112,9 @@ static void print_accesses(sf_text *text, const char *what, const sf_column_list
     for (size_t i = 0; i < accesses->count; i++) {
         sf_text_printf(text, i == 0 ? "            %-8s " : ", ", what);
         sf_text_printf(text, "%s", items[i].element);
-        if (with_operation)
-            sf_text_printf(text, " (%s)", items[i].operation);
+        if (with_operation) sf_text_printf(text, " (%s)", items[i].operation);
     }
-    if (accesses->count > 0)
-        sf_text_printf(text, "\n");
+    if (accesses->count > 0) sf_text_printf(text, "\n");
 }
 
 static void print_waits(sf_text *text, const sf_column_list *waits)
@@ -129,8 +127,7 @@ static void print_waits(sf_text *text, const sf_column_list *waits)
             sf_text_printf(text, "%s%s", k == 0 ? " (" : ", ", elements[k]);
         sf_text_printf(text, items[i].elements.count > 0 ? ")" : "");
     }
-    if (waits->count > 0)
-        sf_text_printf(text, "\n");
+    if (waits->count > 0) sf_text_printf(text, "\n");
 }
 
 static void print_beside(sf_text *text, const sf_column_list *stages)
@@ -138,8 +135,7 @@ static void print_beside(sf_text *text, const sf_column_list *stages)
     const char *const *names = stages->items;
     for (size_t i = 0; i < stages->count; i++)
         sf_text_printf(text, "%s%s", i == 0 ? "            beside   " : ", ", names[i]);
-    if (stages->count > 0)
-        sf_text_printf(text, "\n");
+    if (stages->count > 0) sf_text_printf(text, "\n");
 }
 
 static void print_schedule(sf_text *text, const sf_plan_told *told)
@@ -187,8 +183,7 @@ static int tell(sf_plan_told *told, const app_call *call, sf_error *error)
 {
     int sequential = false; /* the place of the word */
     int status = app_word(call, "schedule", &sequential, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (call->argument_count == 0)
         return sf_plan_tell_pipeline(told, app_has(call, "virtual-clock"), sequential, error);
     if (app_has(call, "schedule") || app_has(call, "virtual-clock"))

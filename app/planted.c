@@ -13,8 +13,7 @@ static void add_chain(app_table *table, const sf_planted_chain *chain, const sf_
 {
     sf_text name = app_episode_text(units, &chain->chain);
     table->failed = table->failed || name.failed;
-    if (shortened && name.data != NULL)
-        app_episode_shorten(name.data);
+    if (shortened && name.data != NULL) app_episode_shorten(name.data);
     app_table_cell(table, "%s", name.data != NULL ? name.data : "");
     sf_text_free(&name);
     app_table_cell(table, "%" PRIu64, chain->planted);
@@ -73,8 +72,7 @@ static int name_units(sf_recording **named, char *const *names, uint32_t count, 
 {
     *named = NULL;
     sf_unit *units = sf_alloc(count, sizeof *units);
-    if (units == NULL)
-        return sf_fail_memory(error);
+    if (units == NULL) return sf_fail_memory(error);
     for (uint32_t i = 0; i < count; i++)
         units[i] = (sf_unit){.name = names[i], .x_um = NAN, .y_um = NAN, .electrode = -1};
     sf_recording_input input = sf_recording_input_default();
@@ -93,10 +91,8 @@ int app_planted_print(sf_text *text, const char *path, char *const *units, uint3
     sf_recording *named;
     sf_planted planted = {0};
     int status = name_units(&named, units, unit_count, error);
-    if (status == SF_OK)
-        status = sf_planted_read(&planted, path, named, found, error);
-    if (status == SF_OK && planted.chains != NULL)
-        describe(text, &planted, named, found);
+    if (status == SF_OK) status = sf_planted_read(&planted, path, named, found, error);
+    if (status == SF_OK && planted.chains != NULL) describe(text, &planted, named, found);
     sf_planted_free(&planted);
     sf_recording_free(named);
     return status;

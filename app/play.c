@@ -59,11 +59,9 @@ static int load(const app_call *call, sf_recording **recording, sf_error *error)
     app_call selection = *call;
     selection.given_count = 0;
     selection.given = sf_alloc(call->given_count, sizeof *selection.given);
-    if (selection.given == NULL)
-        return sf_fail_memory(error);
+    if (selection.given == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < call->given_count; i++)
-        if (!is_endpoint(&call->given[i]))
-            selection.given[selection.given_count++] = call->given[i];
+        if (!is_endpoint(&call->given[i])) selection.given[selection.given_count++] = call->given[i];
     int status = app_load(&selection, call->arguments[0], recording, error);
     sf_free(selection.given);
     return status;
@@ -92,8 +90,7 @@ typedef struct sent {
 SF_GETTER(get_late)
 {
     const sent *all = of;
-    if (all->paced)
-        sf_value_set_time(value, &column->is, all->told->late_ns);
+    if (all->paced) sf_value_set_time(value, &column->is, all->told->late_ns);
 }
 
 #define ROW sent
@@ -116,8 +113,7 @@ static int print_result(const app_call *call, const sf_played *told, double spee
     } else {
         sf_text_printf(&text, "%" PRIu64 " spikes and %" PRIu64 " markers sent in %.3f s", told->spikes,
                        told->markers, told->seconds);
-        if (speed > 0)
-            sf_text_printf(&text, ", at most %.3f ms late", (double)told->late_ns * 1e-6);
+        if (speed > 0) sf_text_printf(&text, ", at most %.3f ms late", (double)told->late_ns * 1e-6);
     }
     return app_print(&text, error);
 }
@@ -125,8 +121,7 @@ static int print_result(const app_call *call, const sf_played *told, double spee
 static int play(const app_call *call, sf_recording *recording, sf_playing *how, sf_error *error)
 {
     for (size_t i = 0; i < call->given_count; i++)
-        if (is_endpoint(&call->given[i]))
-            how->endpoint = call->given[i].value;
+        if (is_endpoint(&call->given[i])) how->endpoint = call->given[i].value;
     sf_played told;
     sf_progress progress = app_progress(call);
     int status = app_name_option(call, sf_play(&told, recording, how, &progress, error), error);
@@ -147,13 +142,10 @@ static int run(app_call *call, sf_error *error)
     how.go_on = go_on;
     how.user = call;
     int status = app_options_read(call, &playing_table, &how, error);
-    if (status == SF_OK)
-        status = app_speed(call, &how.speed, error);
+    if (status == SF_OK) status = app_speed(call, &how.speed, error);
     sf_recording *recording = NULL;
-    if (status == SF_OK)
-        status = load(call, &recording, error);
-    if (status == SF_OK)
-        status = play(call, recording, &how, error);
+    if (status == SF_OK) status = load(call, &recording, error);
+    if (status == SF_OK) status = play(call, recording, &how, error);
     sf_recording_free(recording);
     return status;
 }

@@ -53,8 +53,7 @@ static int find_kind(const app_figure_kind **kind, const char *name, sf_error *e
     for (size_t k = 0; app_figures[k] != NULL; k++) {
         size_t length = strlen(known);
         *kind = app_figures[k];
-        if (strcmp(name, (*kind)->name) == 0)
-            return SF_OK;
+        if (strcmp(name, (*kind)->name) == 0) return SF_OK;
         sf_nearest_offer(&nearest, (*kind)->name);
         snprintf(known + length, sizeof known - length, "%s%s", k > 0 ? ", " : "", (*kind)->name);
     }
@@ -104,8 +103,7 @@ static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_e
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && status == SF_OK; i++) {
         char reason[160];
         unsigned by = kind->by & ~(given ? kind->not_with_episodes : 0);
-        if (by & ways[i].by)
-            continue;
+        if (by & ways[i].by) continue;
         if (kind->by & ways[i].by)
             snprintf(reason, sizeof reason, "is for what is looked for, and --episodes gives it");
         else
@@ -144,11 +142,9 @@ static int draw(const app_figure_kind *kind, app_subject *subject, const char *p
     sf_figure figure = {0};
     sf_json json = sf_json_start(&text);
     bool asked = subject->call->json;
-    if (asked)
-        sf_json_object(&json, NULL);
+    if (asked) sf_json_object(&json, NULL);
     int status = app_figure_draw(&figure, &caption, asked ? &json : NULL, kind, subject, true, error);
-    if (status == SF_OK)
-        status = sf_scene_write(&figure.scene, path, error);
+    if (status == SF_OK) status = sf_scene_write(&figure.scene, path, error);
     if (asked) {
         const drawn of = {.kind = kind->name,
                           .file = path,
@@ -178,24 +174,18 @@ static int run(app_call *call, sf_error *error)
     sf_recording *recording;
     double width_mm = SF_PAGE_MM;
     int status = find_kind(&kind, call->arguments[0], error);
-    if (status == SF_OK)
-        status = refuse_others(kind, call, error);
+    if (status == SF_OK) status = refuse_others(kind, call, error);
     if (status == SF_OK && path == NULL)
         status = sf_fail(error, SF_USAGE, "--out", "is needed: the file to draw into, such as -o %s.svg",
                          kind->name);
-    if (status == SF_OK)
-        status = sf_scene_check_path(path, error);
-    if (status == SF_OK)
-        status = read_width(&width_mm, call, error);
+    if (status == SF_OK) status = sf_scene_check_path(path, error);
+    if (status == SF_OK) status = read_width(&width_mm, call, error);
     app_catch_signals();
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[1], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_load(call, call->arguments[1], &recording, error);
+    if (status != SF_OK) return status;
     status = app_subject_open(&subject, call, recording, error);
     subject.width_mm = width_mm;
-    if (status == SF_OK)
-        status = draw(kind, &subject, path, error);
+    if (status == SF_OK) status = draw(kind, &subject, path, error);
     if (status == SF_DATA && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", call->arguments[1]);
     app_subject_close(&subject);

@@ -48,7 +48,6 @@ void app_preset_print(const app_call *call, const app_preset *preset)
         sf_text_printf(&line, ", no dedup");
     if (preset->sttc_ns > 0)
         sf_text_printf(&line, ", spike-time tiling at %g ms", (double)preset->sttc_ns * 1e-6);
-    if (!line.failed)
-        app_warn(call, "%s", line.data);
+    if (!line.failed) app_warn(call, "%s", line.data);
     sf_text_free(&line);
 }

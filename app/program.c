@@ -22,8 +22,7 @@
 static void add_words(sf_text *text, const char *words)
 {
     for (const char *c = words; *c != '\0'; c++) {
-        if ((*c == '.' || *c == '\'') && (c == words || c[-1] == '\n'))
-            sf_text_printf(text, "\\&");
+        if ((*c == '.' || *c == '\'') && (c == words || c[-1] == '\n')) sf_text_printf(text, "\\&");
         if (*c == '\\')
             sf_text_printf(text, "\\e");
         else if (*c == '-')
@@ -47,11 +46,9 @@ static void add_options(sf_text *text, const app_command *command, const app_opt
         app_option_argument(&argument, command, options);
         app_option_sentence(&sentence, command, options);
         text->failed = text->failed || argument.failed || sentence.failed;
-        if (argument.length > 0)
-            sf_text_printf(text, " \\fI%s\\fR", argument.data);
+        if (argument.length > 0) sf_text_printf(text, " \\fI%s\\fR", argument.data);
         sf_text_append(text, "\n", 1);
-        if (sentence.length > 0)
-            add_words(text, sentence.data);
+        if (sentence.length > 0) add_words(text, sentence.data);
         sf_text_free(&argument);
         sf_text_free(&sentence);
         sf_text_append(text, "\n", 1);
@@ -77,8 +74,7 @@ static void add_command(sf_text *text, const app_command *command)
     add_words(text, command->summary);
     sf_text_printf(text, "\n.SH SYNOPSIS\n.B synfire %s\n[\\fIoptions\\fR] ", command->name);
     add_words(text, command->arguments);
-    if (command->alias != NULL)
-        sf_text_printf(text, "\n.br\n.B synfire %s\n\\&...", command->alias);
+    if (command->alias != NULL) sf_text_printf(text, "\n.br\n.B synfire %s\n\\&...", command->alias);
     sf_text_printf(text, "\n.SH DESCRIPTION\n%c", toupper((unsigned char)command->summary[0]));
     add_words(text, command->summary + 1);
     sf_text_printf(text, ".\n");
@@ -99,8 +95,7 @@ static void add_summary(sf_text *text, const app_command *command)
 {
     sf_text_printf(text, ".TP\n.BR synfire\\-%s (1)\n", command->name);
     add_words(text, command->summary);
-    if (command->alias != NULL)
-        sf_text_printf(text, " (also: synfire %s)", command->alias);
+    if (command->alias != NULL) sf_text_printf(text, " (also: synfire %s)", command->alias);
     sf_text_append(text, "\n", 1);
 }
 
@@ -169,8 +164,7 @@ static int write_command(const app_command *command, const char *folder, sf_erro
     sf_text page = {0};
     add_command(&page, command);
     int status = write_page(&page, folder, command->name, error);
-    if (status != SF_OK || command->alias == NULL)
-        return status;
+    if (status != SF_OK || command->alias == NULL) return status;
     sf_text_printf(&page, ".so man1/synfire-%s.1\n", command->name);
     return write_page(&page, folder, command->alias, error);
 }
@@ -274,8 +268,7 @@ static void completion(sf_text *text)
         text, "    esac\n    case $COMP_CWORD:$command:$before in\n    1:*) words='--version --help help");
     for (size_t i = 0; app_commands[i] != NULL; i++) {
         sf_text_printf(text, " %s", app_commands[i]->name);
-        if (app_commands[i]->alias != NULL)
-            sf_text_printf(text, " %s", app_commands[i]->alias);
+        if (app_commands[i]->alias != NULL) sf_text_printf(text, " %s", app_commands[i]->alias);
     }
     sf_text_printf(text, "' ;;\n    2:help:*) words='");
     for (size_t i = 0; app_commands[i] != NULL; i++)
@@ -288,8 +281,7 @@ static void completion(sf_text *text)
         sf_text_printf(text, "            -*:%s) words='", app_commands[i]->name);
         add_option_words(text, app_commands[i]);
         sf_text_printf(text, "' ;;\n");
-        if (app_commands[i]->words == NULL)
-            continue;
+        if (app_commands[i]->words == NULL) continue;
         sf_text_printf(text, "            *:%s) [[ $COMP_CWORD != %d ]] || words='", app_commands[i]->name,
                        app_commands[i]->words_at + 1);
         app_commands[i]->words(text);
@@ -325,11 +317,9 @@ static int refuse_command(const char *name, sf_error *error)
     sf_nearest_offer(&nearest, "version");
     for (size_t i = 0; app_commands[i] != NULL; i++) {
         sf_nearest_offer(&nearest, app_commands[i]->name);
-        if (app_commands[i]->alias != NULL)
-            sf_nearest_offer(&nearest, app_commands[i]->alias);
+        if (app_commands[i]->alias != NULL) sf_nearest_offer(&nearest, app_commands[i]->alias);
     }
-    if (nearest.best != NULL && strcmp(nearest.best, "version") == 0)
-        nearest.best = "--version";
+    if (nearest.best != NULL && strcmp(nearest.best, "version") == 0) nearest.best = "--version";
     if (nearest.best != NULL)
         return sf_fail(error, SF_USAGE, NULL,
                        "there is no command '%s': did you mean `synfire %s`? `synfire --help` lists them",
@@ -354,8 +344,7 @@ static const struct {
 static int help(const char *name, sf_text *text, sf_error *error)
 {
     const app_command *command = name != NULL ? app_find_command(name) : NULL;
-    if (name != NULL && command == NULL)
-        return refuse_command(name, error);
+    if (name != NULL && command == NULL) return refuse_command(name, error);
     if (command != NULL)
         app_help_command(text, command);
     else
@@ -369,21 +358,18 @@ int app_program(int argc, char **argv, const sf_ranks_way *way)
     signal(SIGXFSZ, SIG_IGN); /* ... and a file that may not grow any more one with its own sentence */
     const char *first = argc > 1 ? argv[1] : "--help";
     sf_error error = {0};
-    if (sf_ranks_use(way, &error) != SF_OK)
-        return app_report("", &error);
+    if (sf_ranks_use(way, &error) != SF_OK) return app_report("", &error);
     if (strcmp(first, "--manual") == 0 && argc > 2) /* for the build, too: the pages, into a folder */
         return manual_pages(argv[2], &error) == SF_OK ? 0 : app_report("", &error);
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         sf_text text = {0};
-        if (strcmp(first, pages[i].word) != 0)
-            continue;
+        if (strcmp(first, pages[i].word) != 0) continue;
         int status = SF_OK;
         if (pages[i].write != NULL)
             pages[i].write(&text);
         else
             status = help(argc > 2 ? argv[2] : NULL, &text, &error);
-        if (status == SF_OK)
-            status = app_print(&text, &error);
+        if (status == SF_OK) status = app_print(&text, &error);
         return status == SF_OK ? 0 : app_refuse_words(argc - 1, argv + 1, &error);
     }
     const app_command *command = app_find_command(first);

@@ -41,8 +41,7 @@ int app_provenance_new(sf_provenance **out, size_t word_count, char *const *word
 
 void app_provenance_free(sf_provenance *provenance)
 {
-    if (provenance == NULL)
-        return;
+    if (provenance == NULL) return;
     sf_free(provenance->command);
     sf_free(provenance->preset);
     sf_selected_free(&provenance->selected);
@@ -58,8 +57,7 @@ int app_tell_recording(const app_call *call, const sf_recording *recording, sf_e
     sf_selected_free(&provenance->selected);
     sf_free(provenance->preset);
     provenance->preset = preset != NULL ? sf_copy_string(preset) : NULL;
-    if ((preset == NULL) != (provenance->preset == NULL))
-        return sf_fail_memory(error);
+    if ((preset == NULL) != (provenance->preset == NULL)) return sf_fail_memory(error);
     provenance->of_recording = true;
     return sf_selected_copy(&provenance->selected, of.selected, error);
 }

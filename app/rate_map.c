@@ -25,8 +25,7 @@ static double mean_of(const double *rates_hz, size_t count)
 
 void app_rate_map_take(app_rate_map *map, int64_t time_ns, const double *rates_hz, size_t unit_count)
 {
-    if (unit_count == 0 || (map->hops > 0 && time_ns <= map->newest_ns))
-        return;
+    if (unit_count == 0 || (map->hops > 0 && time_ns <= map->newest_ns)) return;
     map->per_row = (unit_count + APP_RATE_MAP_ROWS - 1) / APP_RATE_MAP_ROWS;
     map->rows = (unit_count + map->per_row - 1) / map->per_row;
     double *column = map->cells[map->hops++ % APP_RATE_MAP_COLUMNS];
@@ -55,8 +54,7 @@ static double strongest(const app_rate_map *map, size_t shown)
 static char level_of(double rate_hz, double most)
 {
     const double steps = sizeof levels - 2;
-    if (!(rate_hz > 0))
-        return levels[0];
+    if (!(rate_hz > 0)) return levels[0];
     return levels[(size_t)fmax(1, fmin(steps, ceil(steps * rate_hz / most)))];
 }
 
@@ -76,8 +74,7 @@ static void add_row(const app_rate_map *map, const sf_live *live, size_t row, si
 
 void app_rate_map_add(const app_rate_map *map, const sf_live *live, app_page *page)
 {
-    if (map->rows == 0)
-        return;
+    if (map->rows == 0) return;
     int room = page->columns - NAME_WIDTH - 3 - RATE_WIDTH;
     size_t shown = map->hops < APP_RATE_MAP_COLUMNS ? map->hops : APP_RATE_MAP_COLUMNS;
     shown = room > 0 && (size_t)room < shown ? (size_t)room : shown;

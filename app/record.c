@@ -5,11 +5,9 @@ static int run(app_call *call, sf_error *error)
 {
     sf_config config;
     int status = app_live_configure(call, call->arguments[0], &config, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_config_record(&config, call->arguments[1], app_has(call, "overwrite"), error);
-    if (status == SF_OK)
-        status = app_live_run(call, &config, NULL, 0, NULL, error);
+    if (status == SF_OK) status = app_live_run(call, &config, NULL, 0, NULL, error);
     sf_config_free(&config);
     return status;
 }

@@ -98,8 +98,7 @@ static int run(app_call *call, sf_error *error)
     const sf_progress progress = app_progress(call);
     sf_recovered told;
     int status = sf_recover(&told, call->arguments[0], app_value(call, "out", NULL), &progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_text text = {0};
     if (call->json)
         app_document_json(&text, call, &document, &told);

@@ -105,8 +105,7 @@ static const sf_table figures_table = {.name = "figures", SF_TABLE_OF(figure_row
 /* Writes `count` of the columns from `first` on. */
 static void tell_columns(sf_json *json, const sf_column_row *first, size_t count, const void *of)
 {
-    if (json != NULL)
-        sf_table_json_fields(json, &(sf_table){.columns = first, .column_count = count}, of);
+    if (json != NULL) sf_table_json_fields(json, &(sf_table){.columns = first, .column_count = count}, of);
 }
 
 /* A figure with its caption, or the sentence that says what the recording lacks for it. `why` is that of the
@@ -117,16 +116,14 @@ static int print_figure(sf_text *page, sf_json *numbers, const app_figure_kind *
     sf_figure figure = {0};
     sf_text caption = {0};
     told_figure told = {.kind = kind->name};
-    if (numbers != NULL)
-        sf_json_object(numbers, NULL);
+    if (numbers != NULL) sf_json_object(numbers, NULL);
     tell_columns(numbers, &figure_rows[0], 1, &told);
     subject->width_mm = kind->half ? SF_COLUMN_MM : SF_PAGE_MM;
     int status = app_figure_draw(&figure, &caption, numbers, kind, subject, false, error);
     told.caption = status == SF_OK ? caption.data : NULL;
     told.why_not = status == SF_OK ? NULL : error->text;
     tell_columns(numbers, &figure_rows[2], 2, &told);
-    if (numbers != NULL)
-        sf_json_end_object(numbers);
+    if (numbers != NULL) sf_json_end_object(numbers);
     if (status == SF_OK) {
         sf_text_printf(page, "<figure id=\"%s\"%s>\n", kind->name, kind->half ? " class=\"half\"" : "");
         sf_scene_svg(page, &figure.scene, true);
@@ -159,20 +156,16 @@ static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, 
     int status = SF_OK;
     sf_error why = {0};
     print_heading(page, "Figures");
-    if (numbers != NULL)
-        sf_json_array(numbers, "figures");
+    if (numbers != NULL) sf_json_array(numbers, "figures");
     for (size_t k = 0; app_figures[k] != NULL && status == SF_OK; k++) {
         unsigned by = app_figures[k]->by;
         bool asked = ((by & APP_BY_ALIGN) == 0 || app_has(subject->call, "align")) &&
                      ((by & APP_BY_RESPONSES) == 0 || app_has(subject->call, "marker") ||
                       subject->recording->marker_count > 0);
-        if (app_stop_requested())
-            return sf_fail(error, SF_CANCELLED, NULL, "stopped: no page was written");
-        if (asked)
-            status = print_figure(page, numbers, app_figures[k], subject, &why, error);
+        if (app_stop_requested()) return sf_fail(error, SF_CANCELLED, NULL, "stopped: no page was written");
+        if (asked) status = print_figure(page, numbers, app_figures[k], subject, &why, error);
     }
-    if (numbers != NULL)
-        sf_json_end_array(numbers);
+    if (numbers != NULL) sf_json_end_array(numbers);
     return status;
 }
 
@@ -201,8 +194,7 @@ static void spell_command(sf_text *command, const app_call *call)
         sf_text_printf(command, " %s", plain ? word : "'");
         for (; !plain && *word != '\0'; word++)
             sf_text_append(command, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-        if (!plain)
-            sf_text_append(command, "'", 1);
+        if (!plain) sf_text_append(command, "'", 1);
     }
 }
 
@@ -250,8 +242,7 @@ static void say_doubtful(sf_text *words, const sf_text *about)
             sf_text_printf(words, "%s%.*s", words->length > 0 ? "; " : "", (int)length - 4, line + 4);
         line += length + (line[length] == '\n');
     }
-    if (words->length == 0)
-        sf_text_printf(words, "nothing that info looks for");
+    if (words->length == 0) sf_text_printf(words, "nothing that info looks for");
 }
 
 static const char *find_untestable(const sf_episodes_columns *told)
@@ -264,8 +255,7 @@ static size_t find_best(const sf_episodes_columns *told)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < told->count; i++) {
-        if (!app_chain_stands(told, i))
-            continue;
+        if (!app_chain_stands(told, i)) continue;
         if (best == SIZE_MAX || told->q[i] < told->q[best] ||
             (told->q[i] == told->q[best] && told->episodes[i].size > told->episodes[best].size))
             best = i;
@@ -336,8 +326,7 @@ static int print_findings(sf_text *page, app_subject *subject, sf_error *error)
     sf_episodes_columns chains, pairs;
     sf_text found = {0}, untested = {0};
     int status = app_subject_chains(subject, &chains, error);
-    if (status == SF_OK)
-        status = app_subject_pairs(subject, &pairs, error);
+    if (status == SF_OK) status = app_subject_pairs(subject, &pairs, error);
     if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error))) {
         sf_text_printf(&found, "nothing was looked for: %s", error->text);
         sf_text_printf(&untested, "everything");
@@ -356,8 +345,7 @@ static int print_brief(sf_text *page, const sf_text *about, app_subject *subject
     sf_overview_columns told;
     sf_text recorded = {0}, doubtful = {0}, command = {0};
     int status = app_subject_overview(subject, &told, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     say_recorded(&recorded, subject, &told);
     say_doubtful(&doubtful, about);
     spell_command(&command, subject->call);
@@ -378,16 +366,14 @@ static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
     print_heading(page, "Methods");
     for (size_t k = 0; k < 2; k++) {
         sf_text words = {0};
-        if (tested[k] == NULL || (k > 0 && tested[k] == tested[0]))
-            continue;
+        if (tested[k] == NULL || (k > 0 && tested[k] == tested[0])) continue;
         int status = app_methods(&words, tested[k], subject->call, error);
         sf_text_printf(page, "<p>%s",
                        pairs != NULL && pairs == subject->chains ? "Chains and edges. " : of[k]);
         print_words(page, words.data != NULL ? words.data : "");
         sf_text_printf(page, "</p>\n");
         sf_text_free(&words);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -396,8 +382,7 @@ static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
 static void print_registered(sf_text *page, const app_counting *registered)
 {
     sf_text words = {0};
-    if (registered->counted == NULL)
-        return;
+    if (registered->counted == NULL) return;
     print_heading(page, "Registered chains");
     app_registered_print(&words, registered);
     print_block(page, words.data != NULL ? words.data : "");
@@ -412,10 +397,8 @@ static int print_sensitivity(sf_text *page, sf_json *numbers, app_subject *subje
     app_sensitivity found;
     sf_text words = {0};
     int status = app_sensitivity_find(&found, subject, error);
-    if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error)))
-        status = SF_OK;
-    if (status == SF_OK && numbers != NULL)
-        app_sensitivity_json(numbers, &found);
+    if (status == SF_DATA || (status == SF_USAGE && !is_of_option(subject->call, error))) status = SF_OK;
+    if (status == SF_OK && numbers != NULL) app_sensitivity_json(numbers, &found);
     if (status == SF_OK && found.count > 0) {
         app_sensitivity_print(&words, &found);
         print_heading(page, "Sensitivity");
@@ -440,17 +423,13 @@ static int print_page(sf_text *page, sf_json *numbers, app_subject *subject, con
     sf_text_printf(page, "</h1>\n");
     sf_text about = {0};
     int status = take_about(&about, subject, error);
-    if (status == SF_OK)
-        status = print_brief(page, &about, subject, error);
+    if (status == SF_OK) status = print_brief(page, &about, subject, error);
     print_registered(page, registered);
-    if (status == SF_OK)
-        status = print_figures(page, numbers, subject, error);
+    if (status == SF_OK) status = print_figures(page, numbers, subject, error);
     print_about(page, &about);
     sf_text_free(&about);
-    if (status == SF_OK)
-        status = print_sensitivity(page, numbers, subject, error);
-    if (status == SF_OK)
-        status = print_methods(page, subject, error);
+    if (status == SF_OK) status = print_sensitivity(page, numbers, subject, error);
+    if (status == SF_OK) status = print_methods(page, subject, error);
     print_provenance(page, subject->call);
     sf_text_printf(page, "</body>\n</html>\n");
     return status;
@@ -467,8 +446,7 @@ static int write_page(app_subject *subject, const app_counting *registered, cons
 {
     sf_text page = {0};
     int status = print_page(&page, numbers, subject, registered, error);
-    if (status == SF_OK)
-        status = sf_file_write(&page, path, error);
+    if (status == SF_OK) status = sf_file_write(&page, path, error);
     sf_text_free(&page);
     return status;
 }
@@ -513,8 +491,7 @@ static int report(app_subject *subject, const app_counting *registered, const ch
     } else {
         sf_text_printf(&text, "wrote %s", path);
     }
-    if (status == SF_OK)
-        return app_print(&text, error);
+    if (status == SF_OK) return app_print(&text, error);
     sf_text_free(&text);
     return status;
 }
@@ -530,15 +507,12 @@ static int run(app_call *call, sf_error *error)
                        "expected a page to write that ends in .html");
     app_catch_signals();
     int status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = app_subject_open(&subject, call, recording, error);
     subject.in_report = true;
     const app_test test = {.asked = true, .options = subject.test};
-    if (status == SF_OK)
-        status = app_registered_count(&registered, call, recording, &test, error);
-    if (status == SF_OK)
-        status = report(&subject, &registered, out, error);
+    if (status == SF_OK) status = app_registered_count(&registered, call, recording, &test, error);
+    if (status == SF_OK) status = report(&subject, &registered, out, error);
     app_registered_free(&registered);
     app_subject_close(&subject);
     sf_recording_free(recording);

@@ -49,8 +49,7 @@ bool app_responses_tell_others(sf_text *text, const app_call *call, const sf_rec
 {
     sf_marker_name names[MOST_NAMES];
     size_t told = 0, count = sf_marker_names(names, MOST_NAMES, recording->markers, recording->marker_count);
-    if (count < 2)
-        return false;
+    if (count < 2) return false;
     sf_text_printf(text, "%sMarkers of other names (--marker): ",
                    app_has(call, "marker") ? "" : "No marker comes more often. ");
     for (size_t i = 0; i < count && told <= MOST_TOLD; i++)
@@ -77,8 +76,7 @@ void app_responses_measure(const sf_response_report *r, const sf_activity *activ
     double active = 0, standing = 0, evoked = 0, reliable = 0, by_chance = 0, latency = 0, timed = 0;
     for (size_t u = 0; u < r->units.item_count; u++) {
         const sf_response_row row = sf_response_report_row(r, u);
-        if (!activity->units[u].active)
-            continue;
+        if (!activity->units[u].active) continue;
         bool stands = sf_response_stands(&row), times = stands && row.evoked > 0 && isfinite(row.latency_ms);
         active++;
         standing += stands;
@@ -160,8 +158,7 @@ static const app_option options[] = {
 static int parse(respond *c, sf_error *error)
 {
     int status = app_responses_parse(&c->options, c->call, error);
-    if (status == SF_OK)
-        status = app_table_asked(c->call, &c->table, error);
+    if (status == SF_OK) status = app_table_asked(c->call, &c->table, error);
     return status;
 }
 
@@ -189,10 +186,8 @@ static int by_verdict(const void *a, const void *b)
 {
     const sf_response_row *x = a, *y = b;
     double px = isnan(x->p) ? 2 : x->p, py = isnan(y->p) ? 2 : y->p;
-    if (px != py)
-        return px < py ? -1 : 1;
-    if (fabs(x->evoked) != fabs(y->evoked))
-        return fabs(x->evoked) > fabs(y->evoked) ? -1 : 1;
+    if (px != py) return px < py ? -1 : 1;
+    if (fabs(x->evoked) != fabs(y->evoked)) return fabs(x->evoked) > fabs(y->evoked) ? -1 : 1;
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
@@ -205,8 +200,7 @@ static int print_rows(sf_text *text, const respond *c, sf_error *error)
     static const char *const heads[] = {"unit",      "name",     "Hz before", "Hz after",
                                         "evoked",    "reliable", "by chance", "latency ms",
                                         "jitter ms", "p",        "q"};
-    if (rows == NULL)
-        return sf_fail_memory(error);
+    if (rows == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         rows[i] = sf_response_report_row(&c->found, i);
     qsort(rows, count, sizeof *rows, by_verdict);
@@ -249,8 +243,7 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     if (units->markers > units->trial_count)
         sf_text_printf(text, " (of %zu more nothing was recorded in any window)",
                        units->markers - units->trial_count);
-    if (isfinite(units->interval_s))
-        sf_text_printf(text, ", one in %.4g s", units->interval_s);
+    if (isfinite(units->interval_s)) sf_text_printf(text, ", one in %.4g s", units->interval_s);
     if (sf_responses_exposed(units) < 1)
         sf_text_printf(text, ", %.3g %% of their windows recorded", 100 * sf_responses_exposed(units));
     sf_text_printf(text,
@@ -279,12 +272,9 @@ static int run(app_call *call, sf_error *error)
     respond c = {.call = call};
     int status = parse(&c, error);
     app_catch_signals();
-    if (status == SF_OK)
-        status = app_nwb_check(call, error);
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_nwb_check(call, error);
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     c.recording = recording;
     app_tell_seed(call, c.options.seed);
     status =
@@ -295,8 +285,7 @@ static int run(app_call *call, sf_error *error)
                                 "What units and chains do after each '%s', beside what they do before it.",
                                 c.found.units.options.marker);
     }
-    if (status == SF_OK)
-        status = app_tell(call, &telling, &c, c.table, error);
+    if (status == SF_OK) status = app_tell(call, &telling, &c, c.table, error);
     sf_response_report_free(&c.found);
     sf_recording_free(recording);
     return status;

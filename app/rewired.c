@@ -13,10 +13,8 @@ int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *erro
 {
     *rewired = (app_rewired){.asked = app_has(call, "rewired"), .options = sf_rewired_options_default()};
     int status = app_options_read(call, &sf_rewired_table, &rewired->options, error);
-    if (status == SF_OK)
-        status = app_device(&rewired->options.device, call, error);
-    if (rewired->asked)
-        app_tell_seed(call, rewired->options.seed);
+    if (status == SF_OK) status = app_device(&rewired->options.device, call, error);
+    if (rewired->asked) app_tell_seed(call, rewired->options.seed);
     return status;
 }
 
@@ -29,8 +27,7 @@ int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph 
     int status = sf_graph_rewire(spreads, counts, graph, motif != NULL ? &motif : NULL, 1, match,
                                  &rewired->options, &rewired->ran, &progress, error);
     status = app_stop_take(stop, status, "testing", error);
-    if (status == SF_OK)
-        app_device_warn(call, "rewired", rewired->ran.device, rewired->ran.note);
+    if (status == SF_OK) app_device_warn(call, "rewired", rewired->ran.device, rewired->ran.note);
     return status;
 }
 
@@ -142,8 +139,7 @@ static void print_table(sf_text *text, const census *c)
         app_table_cell(&table, "%s", of->name);
         app_table_cell(&table, "%s", of->edges);
         app_table_cell(&table, "%" PRIu64, of->count);
-        if (c->rewired->made == 0)
-            continue;
+        if (c->rewired->made == 0) continue;
         number_cell(&table, of->spread.mean);
         number_cell(&table, of->spread.sd);
         number_cell(&table, of->spread.z);
@@ -169,8 +165,7 @@ int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired
     c.seconds = sf_clock_seconds() - start;
     if (status == SF_OK && rewired->asked)
         status = app_rewired_find(spreads, counts, graph, NULL, NULL, rewired, &c.stop, call, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (int t = 0; t < SF_TRIADS; t++) {
         c.triads[t] = (triad){.name = sf_triad_list()[t].name,
                               .count = counts[t],

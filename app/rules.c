@@ -81,14 +81,10 @@ static int parse(app_rules *r, sf_error *error)
 {
     const app_call *call = r->call;
     int status = check_labels(call, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &rules_table, r, error);
-    if (r->hop_ns == 0)
-        r->hop_ns = r->window_ns;
-    if (status == SF_OK)
-        app_seconds_warn(call, "window", r->window_ns, app_duration_ns(r->recording));
-    if (status == SF_OK && r->shifts > 0)
-        app_tell_seed(call, r->seed);
+    if (status == SF_OK) status = app_options_read(call, &rules_table, r, error);
+    if (r->hop_ns == 0) r->hop_ns = r->window_ns;
+    if (status == SF_OK) app_seconds_warn(call, "window", r->window_ns, app_duration_ns(r->recording));
+    if (status == SF_OK && r->shifts > 0) app_tell_seed(call, r->seed);
     return status;
 }
 
@@ -119,12 +115,9 @@ static int choose_episodes(app_rules *r, sf_episode **episodes, size_t *count, s
     app_mining mining;
     sf_episodes *found;
     int status = app_mining_parse(&mining, call, error);
-    if (!app_has(call, "top"))
-        mining.options.top = 100;
-    if (status == SF_OK)
-        status = app_mining_run(&found, &mining, call, r->recording, error);
-    if (status != SF_OK)
-        return status;
+    if (!app_has(call, "top")) mining.options.top = 100;
+    if (status == SF_OK) status = app_mining_run(&found, &mining, call, r->recording, error);
+    if (status != SF_OK) return status;
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(found, &told);
     *count = told.count;
@@ -146,8 +139,7 @@ static int add_units(sf_episode **episodes, size_t *count, size_t unit_count, sf
     size_t episode_count = *count;
     bool *seen = sf_alloc(unit_count, sizeof *seen);
     sf_episode *longer = sf_resize(*episodes, episode_count + unit_count, sizeof *longer);
-    if (longer != NULL)
-        *episodes = longer;
+    if (longer != NULL) *episodes = longer;
     if (seen == NULL || longer == NULL) {
         sf_free(seen);
         return sf_fail_memory(error);
@@ -156,8 +148,7 @@ static int add_units(sf_episode **episodes, size_t *count, size_t unit_count, sf
         for (uint32_t k = 0; k < longer[i].size; k++)
             seen[longer[i].units[k]] = true;
     for (uint32_t unit = 0; unit < unit_count; unit++)
-        if (seen[unit])
-            longer[(*count)++] = (sf_episode){.size = 1, .units = {unit}};
+        if (seen[unit]) longer[(*count)++] = (sf_episode){.size = 1, .units = {unit}};
     sf_free(seen);
     return SF_OK;
 }
@@ -178,8 +169,7 @@ static int count_windows(app_rules *r, const sf_episode *episodes, size_t count,
         return sf_fail(error, SF_DATA, app_recording_path(r->recording),
                        "no label lies in what is looked at");
     int status = sf_count(&r->counted, r->recording, episodes, count, &asked, &progress, error);
-    if (status != SF_OK)
-        return app_name_option(r->call, status, error);
+    if (status != SF_OK) return app_name_option(r->call, status, error);
     r->told.size = sizeof r->told;
     sf_episodes_get_columns(r->counted, &r->told);
     app_device_warn(r->call, "counted", r->told.ran.device, r->told.ran.note);
@@ -194,10 +184,8 @@ static int try_episodes(app_rules *r, sf_error *error)
     sf_episode *episodes = NULL;
     int status = choose_episodes(r, &episodes, &r->episode_count, error);
     size_t count = r->episode_count;
-    if (status == SF_OK)
-        status = add_units(&episodes, &count, of.unit_count, error);
-    if (status == SF_OK)
-        status = count_windows(r, episodes, count, error);
+    if (status == SF_OK) status = add_units(&episodes, &count, of.unit_count, error);
+    if (status == SF_OK) status = count_windows(r, episodes, count, error);
     sf_free(episodes);
     return status;
 }
@@ -209,16 +197,13 @@ static int take_labelled(app_rules *r, sf_error *error)
 {
     int status = sf_label_windows(&r->labelled, r->recording, r->told.windows, r->told.window_count,
                                   r->epochs, r->epoch_count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     r->windows = sf_resize(NULL, r->labelled.labelled, sizeof *r->windows);
     r->labels = sf_resize(NULL, r->labelled.labelled, sizeof *r->labels);
     r->counts = sf_resize(NULL, r->labelled.labelled, sizeof *r->counts);
-    if (r->windows == NULL || r->labels == NULL || r->counts == NULL)
-        return sf_fail_memory(error);
+    if (r->windows == NULL || r->labels == NULL || r->counts == NULL) return sf_fail_memory(error);
     for (size_t w = 0; w < r->told.window_count; w++) {
-        if (r->labelled.labels[w] == SF_NO_LABEL)
-            continue;
+        if (r->labelled.labels[w] == SF_NO_LABEL) continue;
         r->windows[r->window_count] = r->told.windows[w];
         r->labels[r->window_count] = r->labelled.labels[w];
         r->counts[r->window_count++] = &r->told.window_counts[w * r->told.count];
@@ -250,10 +235,8 @@ static int check_windows(const app_rules *r, sf_error *error)
 static int learn(app_rules *r, sf_error *error)
 {
     int status = take_labelled(r, error);
-    if (status == SF_OK)
-        status = check_windows(r, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = check_windows(r, error);
+    if (status != SF_OK) return status;
     sf_progress progress = app_progress(r->call);
     sf_rules_input input = {.window_count = r->window_count,
                             .windows = r->windows,
@@ -292,17 +275,13 @@ static void warn(const app_rules *r)
 static int answer(app_rules *r, sf_error *error)
 {
     int status = parse(r, error);
-    if (status == SF_OK)
-        status = read_labels(r, error);
-    if (status == SF_OK)
-        status = try_episodes(r, error);
-    if (status == SF_OK)
-        status = learn(r, error);
+    if (status == SF_OK) status = read_labels(r, error);
+    if (status == SF_OK) status = try_episodes(r, error);
+    if (status == SF_OK) status = learn(r, error);
     const char *rule = app_value(r->call, "rule", NULL);
     if (status == SF_OK && !app_stop_spares(&r->stop, r->call, rule) && rule != NULL)
         status = app_rules_write(rule, r, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     warn(r);
     sf_text text = {0};
     if (r->call->json)
@@ -319,10 +298,8 @@ static int run(app_call *call, sf_error *error)
     sf_recording *recording;
     int status = check_labels(call, error);
     app_catch_signals();
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     app_rules r = usual;
     r.call = call;
     r.recording = recording;

@@ -251,8 +251,7 @@ void app_rules_json(sf_text *text, const app_rules *r)
     text->failed = text->failed || of.confusion == NULL;
     for (size_t i = 0; of.confusion != NULL && i < labels * labels; i++)
         of.confusion[i] = (double)r->learnt.confusion[i];
-    if (of.confusion != NULL)
-        app_document_json(text, r->call, &app_rules_document, &of);
+    if (of.confusion != NULL) app_document_json(text, r->call, &app_rules_document, &of);
     sf_free(of.confusion);
 }
 

@@ -36,14 +36,10 @@ static int configure(const app_call *call, sf_config *config, sf_error *error)
     const char *path = call->argument_count > 0 ? call->arguments[0] : NULL,
                *replay = app_value(call, "replay", NULL);
     int status = app_live_configure(call, path, config, error);
-    if (status != SF_OK)
-        return status;
-    if (replay != NULL)
-        status = sf_config_replay(config, replay, app_value(call, "speed", "1"), error);
-    if (status == SF_OK && app_has(call, "web"))
-        status = show(call, config, replay != NULL, error);
-    if (status != SF_OK)
-        sf_config_free(config);
+    if (status != SF_OK) return status;
+    if (replay != NULL) status = sf_config_replay(config, replay, app_value(call, "speed", "1"), error);
+    if (status == SF_OK && app_has(call, "web")) status = show(call, config, replay != NULL, error);
+    if (status != SF_OK) sf_config_free(config);
     return status;
 }
 
@@ -52,10 +48,8 @@ static int run_replay(const app_call *call, sf_config *config, const char *path,
     double speed;
     sf_recording *recording = NULL;
     int status = app_speed(call, &speed, error);
-    if (status == SF_OK)
-        status = app_load(call, path, &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_load(call, path, &recording, error);
+    if (status != SF_OK) return status;
     status = app_live_run(call, config, recording, speed, configure, error);
     sf_recording_free(recording);
     return status;
@@ -66,13 +60,10 @@ static int check(const app_call *call, const sf_config *config, const char *repl
     sf_text text = {0};
     sf_recording *recording = NULL;
     int status = replay != NULL ? app_load(call, replay, &recording, error) : SF_OK;
-    if (status == SF_OK)
-        status = sf_run_check(config, recording, error);
+    if (status == SF_OK) status = sf_run_check(config, recording, error);
     sf_recording_free(recording);
-    if (status == SF_OK)
-        status = sf_config_print(&text, config, error);
-    if (status == SF_OK)
-        return app_print(&text, error);
+    if (status == SF_OK) status = sf_config_print(&text, config, error);
+    if (status == SF_OK) return app_print(&text, error);
     sf_text_free(&text);
     return status;
 }
@@ -84,10 +75,8 @@ static int make_demo(const app_call *call, const sf_config *config, sf_error *er
     if (call->argument_count == 0 || strcmp(call->arguments[0], "demo") != 0 || config->source_count != 1)
         return SF_OK;
     const char *recording = sf_config_text(&config->sources[0], "recording");
-    if (recording == NULL || access(recording, F_OK) == 0)
-        return SF_OK;
-    if (app_has(call, "check"))
-        return app_make_folder_of(recording, error);
+    if (recording == NULL || access(recording, F_OK) == 0) return SF_OK;
+    if (app_has(call, "check")) return app_make_folder_of(recording, error);
     app_warn(call, "%s is not there and is simulated: a minute of 26 units with two planted chains",
              recording);
     return app_simulate_preset(call, recording, "sym26", error);
@@ -102,12 +91,9 @@ static int run(app_call *call, sf_error *error)
         return sf_fail(error, SF_USAGE, "--check", "prints YAML, which does not go with --json");
     sf_config config;
     int status = replay == NULL ? refuse_replay_options(call, error) : SF_OK;
-    if (status == SF_OK)
-        status = configure(call, &config, error);
-    if (status != SF_OK)
-        return status;
-    if (replay == NULL)
-        status = make_demo(call, &config, error);
+    if (status == SF_OK) status = configure(call, &config, error);
+    if (status != SF_OK) return status;
+    if (replay == NULL) status = make_demo(call, &config, error);
     if (status == SF_OK && app_has(call, "check"))
         status = check(call, &config, replay, error);
     else if (status == SF_OK && replay != NULL)

@@ -73,10 +73,8 @@ static int parse_episode(const app_call *call, const sf_recording *recording, qu
                          sf_error *error)
 {
     const char *text = app_value(call, "episode", NULL);
-    if (request->quantity != SF_QUANTITY_DELAY)
-        return SF_OK;
-    if (text == NULL)
-        return sf_fail(error, SF_USAGE, "--quantity", "delay needs --episode");
+    if (request->quantity != SF_QUANTITY_DELAY) return SF_OK;
+    if (text == NULL) return sf_fail(error, SF_USAGE, "--quantity", "delay needs --episode");
     int status = sf_recording_parse_episode(recording, text, &request->episode, error);
     if (status == SF_OK && request->episode.size < 2)
         status = sf_fail(error, SF_USAGE, "--episode", "found one unit, expected a link 'A -(0,5]-> B'");
@@ -97,8 +95,7 @@ static int gather_epochs(const app_call *call, const sf_recording *recording, co
     app_epochs *epochs = &samples->epochs;
     int status = app_epochs_open(epochs, call, recording, samples->all.count, error);
     samples->of_epochs = sf_alloc(epochs->count, sizeof(sf_series *));
-    if (status == SF_OK && samples->of_epochs == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && samples->of_epochs == NULL) status = sf_fail_memory(error);
     for (size_t k = 0; status == SF_OK && k < epochs->count; k++) {
         status = gather(recording, request, &epochs->items[k].epoch.span, &samples->of_epochs[k], error);
         status = status == SF_DATA ? SF_OK : status;
@@ -111,21 +108,16 @@ static int load_recording(const app_call *call, app_samples *samples, sf_error *
     quantity_request request;
     sf_recording *recording = NULL;
     int status = parse_quantity(call, &request, samples, error);
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     samples->recording = recording;
     status = parse_episode(call, recording, &request, error);
-    if (status == SF_OK)
-        status = gather(recording, &request, NULL, &samples->series, error);
-    if (status == SF_OK)
-        sf_series_get_columns(samples->series, &samples->all);
+    if (status == SF_OK) status = gather(recording, &request, NULL, &samples->series, error);
+    if (status == SF_OK) sf_series_get_columns(samples->series, &samples->all);
     if (status == SF_OK && samples->all.coincident > 0)
         app_warn(call, "%s: left out %" PRIu64 " intervals of length 0: a unit has two spikes at one time",
                  call->arguments[0], samples->all.coincident);
-    if (status == SF_OK)
-        status = gather_epochs(call, recording, &request, samples, error);
+    if (status == SF_OK) status = gather_epochs(call, recording, &request, samples, error);
     return status;
 }
 
@@ -143,8 +135,7 @@ static int load_numbers(const app_call *call, app_samples *samples, sf_error *er
                 return sf_fail(error, SF_USAGE, place, "is for recordings: give --quantity too");
             }
     int status = sf_series_open(&samples->series, call->arguments[0], error);
-    if (status == SF_OK)
-        sf_series_get_columns(samples->series, &samples->all);
+    if (status == SF_OK) sf_series_get_columns(samples->series, &samples->all);
     return status;
 }
 
@@ -179,8 +170,7 @@ size_t app_samples_n(const app_samples *samples, size_t s)
 
 size_t app_samples_epoch_n(const app_samples *samples, size_t k, size_t s)
 {
-    if (samples->of_epochs[k] == NULL)
-        return 0;
+    if (samples->of_epochs[k] == NULL) return 0;
     sf_series_columns columns = {.size = sizeof columns};
     sf_series_get_columns(samples->of_epochs[k], &columns);
     return columns.first[s + 1] - columns.first[s];
@@ -214,8 +204,7 @@ int app_samples_run(const app_call *call, bool takes_several, const char *severa
     int status = app_samples_load(call, &samples, error);
     if (status == SF_OK && samples.all.count > 1 && !takes_several)
         status = refuse_several(call, &samples, several, error);
-    if (status == SF_OK)
-        status = work(call, &samples, context, error);
+    if (status == SF_OK) status = work(call, &samples, context, error);
     if (status != SF_OK && error->place[0] == '\0')
         snprintf(error->place, sizeof error->place, "%s", call->arguments[0]);
     app_samples_free(&samples);
@@ -228,8 +217,7 @@ int app_density_check(const sf_density_options *options, const char *option, sf_
 {
     sf_density *none;
     int status = sf_density_find(&none, NULL, 0, options, error);
-    if (status != SF_OK)
-        snprintf(error->place, sizeof error->place, "%s", option);
+    if (status != SF_OK) snprintf(error->place, sizeof error->place, "%s", option);
     return status;
 }
 
@@ -237,8 +225,7 @@ int app_bandwidth(const app_call *call, sf_density_options *options, sf_error *e
 {
     const char *text = app_value(call, "bandwidth", NULL);
     options->method = NULL;
-    if (text == NULL)
-        return SF_OK;
+    if (text == NULL) return SF_OK;
     if (!sf_parse_real(text, &options->h)) {
         options->method = text;
         return app_density_check(options, "--bandwidth", error);
@@ -253,11 +240,9 @@ int app_density_find(const app_call *call, sf_density **density, const sf_series
 {
     sf_density_columns found = {.size = sizeof found};
     int status = sf_density_find(density, series, s, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_density_get_columns(*density, &found);
-    if (found.note != NULL)
-        app_warn(call, "%s", found.note);
+    if (found.note != NULL) app_warn(call, "%s", found.note);
     return SF_OK;
 }
 
@@ -275,10 +260,8 @@ int app_domain(const app_call *call, sf_domain otherwise, sf_domain *domain, sf_
     *domain = otherwise;
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
         const char *name = app_axis_options[i].name;
-        if (!app_has(call, name))
-            continue;
-        if (given != NULL)
-            return sf_fail(error, SF_USAGE, given, "does not go with --%s: choose one", name);
+        if (!app_has(call, name)) continue;
+        if (given != NULL) return sf_fail(error, SF_USAGE, given, "does not go with --%s: choose one", name);
         given = i == 0 ? "--log" : "--linear";
         *domain = domains[i];
     }

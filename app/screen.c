@@ -41,8 +41,7 @@ static size_t fitting(const char *line, int columns)
     while (*at != '\0') {
         int wide;
         const char *next = next_character(at, &wide);
-        if (wide > columns)
-            break;
+        if (wide > columns) break;
         columns -= wide;
         at = next;
     }
@@ -57,8 +56,7 @@ static const char *tint_of(const app_page *page)
 
 void app_page_line(app_page *page, const char *format, ...)
 {
-    if (page->used >= page->rows)
-        return;
+    if (page->used >= page->rows) return;
     sf_text line = {0};
     va_list arguments;
     va_start(arguments, format);
@@ -69,8 +67,7 @@ void app_page_line(app_page *page, const char *format, ...)
     size_t whole = fitting(text, page->columns);
     bool fits = text[whole] == '\0';
     const char *tint = tint_of(page);
-    if (!fits)
-        whole = fitting(text, page->columns > 3 ? page->columns - 3 : 0);
+    if (!fits) whole = fitting(text, page->columns > 3 ? page->columns - 3 : 0);
     sf_text_printf(&page->text, "%s%.*s%s%s\n", tint, (int)whole, text, fits ? "" : "...",
                    tint[0] != '\0' ? "\033[0m" : "");
     page->used++;
@@ -89,21 +86,18 @@ void app_screen_enter(FILE *out)
 
 void app_screen_restore(void)
 {
-    if (taken >= 0 && write(taken, leave, sizeof leave - 1) < 0)
-        return;
+    if (taken >= 0 && write(taken, leave, sizeof leave - 1) < 0) return;
     taken = -1;
 }
 
 void app_screen_leave(void)
 {
-    if (screen == NULL)
-        return;
+    if (screen == NULL) return;
     fflush(screen);
     app_screen_restore();
     screen = NULL;
     size_t first = kept_count > MOST_KEPT ? kept_count - MOST_KEPT : 0;
-    if (first > 0)
-        fprintf(stderr, "... %zu lines before these are left out\n", first);
+    if (first > 0) fprintf(stderr, "... %zu lines before these are left out\n", first);
     for (size_t i = first; i < kept_count; i++) {
         fputs(kept[i % MOST_KEPT], stderr);
         sf_free(kept[i % MOST_KEPT]);
@@ -160,11 +154,9 @@ int app_screen_digits(double value)
 
 bool app_screen_keep(const char *line)
 {
-    if (screen == NULL || isatty(STDERR_FILENO) == 0)
-        return false;
+    if (screen == NULL || isatty(STDERR_FILENO) == 0) return false;
     char *copy = sf_copy_string(line);
-    if (copy == NULL)
-        return false;
+    if (copy == NULL) return false;
     sf_free(kept[kept_count % MOST_KEPT]);
     kept[kept_count++ % MOST_KEPT] = copy;
     return true;

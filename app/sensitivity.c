@@ -59,8 +59,7 @@ static size_t choose(sf_episode *chosen, const sf_episodes_columns *told)
 {
     size_t count = 0;
     for (size_t i = 0; i < told->count && count < APP_SENSITIVITY_MOST; i++)
-        if (app_chain_stands(told, i))
-            chosen[count++] = told->episodes[i];
+        if (app_chain_stands(told, i)) chosen[count++] = told->episodes[i];
     return count;
 }
 
@@ -87,8 +86,7 @@ static int count_significant(uint64_t *significant, const app_subject *subject, 
     sf_episodes_columns told = {.size = sizeof told};
     how.significance = test;
     int status = sf_count(&counted, subject->recording, episodes, count, &how, &progress, error);
-    if (status == SF_USAGE || status == SF_DATA)
-        return SF_OK; /* no such test */
+    if (status == SF_USAGE || status == SF_DATA) return SF_OK; /* no such test */
     if (status == SF_OK) {
         sf_episodes_get_columns(counted, &told);
         *significant = 0;

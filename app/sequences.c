@@ -51,10 +51,8 @@ static int parse(sequences *s, sf_error *error)
     s->activity = SF_ACTIVITY_OPTIONS;
     s->options = SF_SEQUENCE_OPTIONS;
     int status = app_options_read(call, &sf_activity_table, &s->activity, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_sequence_table, &s->options, error);
-    if (status == SF_OK)
-        status = app_table_asked(call, &s->table, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_sequence_table, &s->options, error);
+    if (status == SF_OK) status = app_table_asked(call, &s->table, error);
     if (status == SF_OK && s->table == TABLE_CHAINS && !app_has(call, "episodes"))
         status = sf_fail(error, SF_USAGE, "--table", "chains are those of --episodes");
     return status;
@@ -119,8 +117,7 @@ static void print_order(sf_text *text, const sequences *s)
                        f->placed_p);
     if (!isnan(f->without_one))
         sf_text_printf(text, ", without any one of them by %.3g or more", f->without_one);
-    if (!isnan(f->dealt_p))
-        sf_text_printf(text, ", p %.3g with their spikes dealt among them", f->dealt_p);
+    if (!isnan(f->dealt_p)) sf_text_printf(text, ", p %.3g with their spikes dealt among them", f->dealt_p);
     sf_text_printf(text, "\n");
     if (!f->sequence) {
         sf_text_printf(text, "sequence  none\n");
@@ -144,8 +141,7 @@ static size_t next_unit(const sequences *s, const bool *shown)
     for (size_t i = 0; i < f->backbone; i++) {
         size_t u = f->backbone_units[i];
         const sf_sequence_unit *unit = &f->units[u], *than = best < SIZE_MAX ? &f->units[best] : NULL;
-        if (shown[u])
-            continue;
+        if (shown[u]) continue;
         if (than == NULL || (unit->member && !than->member) ||
             (unit->member == than->member &&
              (unit->member ? unit->order < than->order : unit->place.p < than->place.p)))
@@ -163,11 +159,9 @@ static int print_units(sf_text *text, const sequences *s, sf_error *error)
     size_t listed = s->report.found.members > LISTED ? s->report.found.members : LISTED;
     bool *shown = sf_alloc(s->report.found.unit_count, sizeof *shown);
     app_table table = {0};
-    if (shown == NULL)
-        return sf_fail_memory(error);
+    if (shown == NULL) return sf_fail_memory(error);
     listed = s->call->verbose || s->report.found.backbone < listed ? s->report.found.backbone : listed;
-    if (listed > 0)
-        app_table_heads(&table, heads, columns);
+    if (listed > 0) app_table_heads(&table, heads, columns);
     for (size_t k = 0; k < listed; k++) {
         size_t u = next_unit(s, shown);
         const sf_sequence_unit_row *row = &s->report.units[u];
@@ -190,8 +184,7 @@ static int print_units(sf_text *text, const sequences *s, sf_error *error)
         app_table_real(&table, 3, row->shape_chance);
     }
     static const char *const drop[] = {"spikes", "share", "position", "moved", "alike", NULL};
-    if (listed > 0)
-        app_table_fit(&table, text, columns, drop, s->call->verbose);
+    if (listed > 0) app_table_fit(&table, text, columns, drop, s->call->verbose);
     if (listed < s->report.found.backbone)
         sf_text_printf(text, "%zu of %zu backbone units; --verbose, --csv and --json list all\n", listed,
                        s->report.found.backbone);
@@ -226,8 +219,7 @@ static int print_text(sf_text *text, const void *what, sf_error *error)
     print_order(text, s);
     sf_text_printf(text, "\n");
     int status = print_units(text, s, error);
-    if (s->report.chain_count > 0)
-        print_chains(text, s);
+    if (s->report.chain_count > 0) print_chains(text, s);
     return status;
 }
 
@@ -238,20 +230,16 @@ static int run(app_call *call, sf_error *error)
     sf_recording *recording;
     sequences s = {.call = call};
     int status = parse(&s, error);
-    if (status == SF_OK)
-        status = app_nwb_check(call, error);
-    if (status == SF_OK)
-        status = app_load(call, call->arguments[0], &recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = app_nwb_check(call, error);
+    if (status == SF_OK) status = app_load(call, call->arguments[0], &recording, error);
+    if (status != SF_OK) return status;
     app_tell_seed(call, s.options.seed);
     status = find(&s, recording, error);
     if (status == SF_OK)
         status =
             app_nwb_tables(call, recording, &telling, &s, error,
                            "The order of units within network bursts, and which of them keep their place.");
-    if (status == SF_OK)
-        status = app_tell(call, &telling, &s, s.table, error);
+    if (status == SF_OK) status = app_tell(call, &telling, &s, s.table, error);
     sf_sequence_report_free(&s.report);
     sf_recording_free(recording);
     return status;

@@ -27,15 +27,13 @@ int app_sharpness_measure(app_sharpness *sharpness, const sf_recording *recordin
 static bool knows_something(const app_sharpness *sharpness)
 {
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++)
-        if (sharpness->delays[i].pairs > 0)
-            return true;
+        if (sharpness->delays[i].pairs > 0) return true;
     return false;
 }
 
 void app_sharpness_print(sf_text *text, const app_sharpness *sharpness)
 {
-    if (!knows_something(sharpness))
-        return;
+    if (!knows_something(sharpness)) return;
     bool few = false;
     sf_text_printf(text, "  sharpness   of what units share, at delays up to");
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
@@ -51,15 +49,12 @@ static void warn_of(sf_text *text, const app_sharpness *sharpness, sf_not_tested
 {
     bool any = false;
     for (size_t i = 0; i < APP_SHARPNESS_DELAYS; i++) {
-        if (sf_sharpness_verdict(&sharpness->delays[i]) != why)
-            continue;
-        if (!any)
-            sf_text_printf(text, "  ! %s for --significance at delays up to", words);
+        if (sf_sharpness_verdict(&sharpness->delays[i]) != why) continue;
+        if (!any) sf_text_printf(text, "  ! %s for --significance at delays up to", words);
         sf_text_printf(text, "%s %g", any ? "," : "", (double)highest_ms[i]);
         any = true;
     }
-    if (any)
-        sf_text_printf(text, " ms: no p or q will be given\n");
+    if (any) sf_text_printf(text, " ms: no p or q will be given\n");
 }
 
 void app_sharpness_warn(sf_text *text, const app_sharpness *sharpness)

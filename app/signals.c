@@ -22,8 +22,7 @@ static void on_signal(int number)
     }
     stop_signal = number;
     void (*call)(void *) = atomic_load(&stop_call);
-    if (call != NULL)
-        call(atomic_load(&stop_user));
+    if (call != NULL) call(atomic_load(&stop_user));
 }
 
 /* What ends the program by itself: devices get what they are owed, and it ends as it would have. */
@@ -78,11 +77,9 @@ void app_catch_signals(void)
 void app_catch_all_signals(void)
 {
     app_catch_signals();
-    if (is_untaken(SIGHUP))
-        handle(SIGHUP, on_signal, 0);
+    if (is_untaken(SIGHUP)) handle(SIGHUP, on_signal, 0);
     for (int number = 1; number <= SIGRTMAX; number++) {
-        if (!is_untaken(number))
-            continue;
+        if (!is_untaken(number)) continue;
         if (pauses(number))
             handle(number, on_pause, SA_RESTART);
         else if (ends(number))
@@ -94,8 +91,7 @@ void app_call_on_stop(void (*call)(void *user), void *user)
 {
     atomic_store(&stop_user, user);
     atomic_store(&stop_call, call);
-    if (call != NULL && stop_signal != 0)
-        call(user);
+    if (call != NULL && stop_signal != 0) call(user);
 }
 
 bool app_stop_requested(void)

@@ -79,16 +79,12 @@ int app_test_parse(app_test *test, const app_call *call, sf_error *error)
     if (analytic)
         status =
             app_refuse(call, of_surrogates, "goes with surrogates, and the analytic test makes none", error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_significance_table, options, error);
-    if (status == SF_OK)
-        app_milliseconds_warn(call, "width", options->width_ns);
+    if (status == SF_OK) status = app_options_read(call, &sf_significance_table, options, error);
+    if (status == SF_OK) app_milliseconds_warn(call, "width", options->width_ns);
     if (status == SF_OK && app_has(call, "segment") && options->kind != SF_SIGNIFICANCE_SEGMENT_SHIFT)
         status = sf_fail(error, SF_USAGE, "--segment", "goes with --significance segment-shift");
-    if (!analytic)
-        app_tell_seed(call, options->seed);
-    if (status == SF_OK)
-        status = app_options_read(call, &app_test_table, test, error);
+    if (!analytic) app_tell_seed(call, options->seed);
+    if (status == SF_OK) status = app_options_read(call, &app_test_table, test, error);
     options->correction = test->by_rate ? SF_CORRECTION_RATE : options->correction;
     if (status == SF_OK) {
         app_limits_warn(call);
@@ -148,8 +144,7 @@ void app_edges_print(sf_text *text, const sf_graph_columns *graph, bool listed)
         sf_text_printf(text, "NOT TESTED: make this graph by `synfire graph` with " WHAT_TO_TYPE "\n");
     else if (!verdict)
         sf_text_printf(text, "NO VERDICT: %s\n", sf_not_tested_text(test->not_tested));
-    if (listed && test != NULL)
-        app_tested_print(text, test, graph->burst_count);
+    if (listed && test != NULL) app_tested_print(text, test, graph->burst_count);
     if (verdict && graph->tested == SF_EDGES_TESTED)
         sf_text_printf(text,
                        "tested, with edges that chance explains among them: --max-q 0.05 leaves them out\n");
@@ -206,15 +201,13 @@ static void warn_of_cautions(const app_call *call, const sf_significance *told)
     if (told->cautions & SF_CAUTION_REGULAR)
         app_doubt(call, "most units fire at regular intervals: 7 %% of unlinked pairs have p < 0.05, and one "
                         "recording in 8 has a false q below it. Ask for a q of 0.02");
-    if (told->cautions & SF_CAUTION_SHARED)
-        warn_of_groups(call, &told->sharpness);
+    if (told->cautions & SF_CAUTION_SHARED) warn_of_groups(call, &told->sharpness);
 }
 
 void app_significance_warn(const app_call *call, const sf_episodes_columns *columns)
 {
     const sf_significance *told = columns->significance;
-    if (told == NULL)
-        return;
+    if (told == NULL) return;
     app_device_warn(call, "surrogates counted", told->ran.device, told->ran.note);
     warn_of_cautions(call, told);
     if (told->options.kind == SF_SIGNIFICANCE_SEGMENT_SHIFT && told->not_tested == SF_TESTABLE &&
@@ -255,18 +248,15 @@ void app_not_tested_print(sf_text *text, const sf_significance *told)
             "shifted by up to %g ms, linked or not (sharpness %.2f)",
             width_ms, told->sharpness.sharpness);
     sf_text_printf(text, "; counts rank, and count --correlogram shows each pair");
-    if (told->not_tested == SF_DELAYS_TOO_LONG)
-        sf_text_printf(text, "; for waves see graph --metric sttc");
+    if (told->not_tested == SF_DELAYS_TOO_LONG) sf_text_printf(text, "; for waves see graph --metric sttc");
 }
 
 void app_not_tested_warn(const app_call *call, const sf_significance *told)
 {
     sf_text text = {0};
-    if (told == NULL || told->not_tested == SF_TESTABLE)
-        return;
+    if (told == NULL || told->not_tested == SF_TESTABLE) return;
     app_not_tested_print(&text, told);
-    if (!text.failed)
-        app_doubt(call, "no episode could be tested: %s", text.data);
+    if (!text.failed) app_doubt(call, "no episode could be tested: %s", text.data);
     sf_text_free(&text);
 }
 
@@ -279,14 +269,12 @@ static bool is_analytic(const void *significance)
 
 SF_GETTER(get_of_analytic)
 {
-    if (is_analytic(of))
-        sf_column_value(column, of, row, item, value);
+    if (is_analytic(of)) sf_column_value(column, of, row, item, value);
 }
 
 SF_GETTER(get_of_surrogates)
 {
-    if (!is_analytic(of))
-        sf_column_value(column, of, row, item, value);
+    if (!is_analytic(of)) sf_column_value(column, of, row, item, value);
 }
 
 SF_GETTER(get_segment)
@@ -438,8 +426,7 @@ void app_verdict_cells(app_table *table, const sf_episodes_columns *told, size_t
 
 void app_power_print(sf_text *text, const sf_significance *told)
 {
-    if (told == NULL || told->power[0].needed == 0)
-        return;
+    if (told == NULL || told->power[0].needed == 0) return;
     static const char *const quarters[SF_POWER_QUARTERS] = {"the lower quartile", "the median",
                                                             "the upper quartile"};
     sf_text_printf(text, "power: the least count for a q below %g is", SF_SIGNIFICANT_Q);
@@ -469,8 +456,7 @@ int app_methods(sf_text *text, const sf_episodes *episodes, const app_call *call
 {
     char *words;
     int status = sf_episodes_methods(episodes, app_value(call, "preset", NULL), &words, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_text_printf(text, "%s", words);
     sf_release(words);
     return SF_OK;

@@ -77,13 +77,10 @@ static void free_plan(simulation_plan *plan)
 static int choose_preset(const app_call *call, simulation_plan *plan, sf_error *error)
 {
     const char *name = app_value(call, "preset", NULL);
-    if (name == NULL)
-        return SF_OK;
+    if (name == NULL) return SF_OK;
     for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
-        if (strcmp(presets[i].name, name) == 0)
-            plan->preset = &presets[i];
-    if (plan->preset == NULL)
-        return sf_fail(error, SF_USAGE, "--preset", "found '%s', expected sym26", name);
+        if (strcmp(presets[i].name, name) == 0) plan->preset = &presets[i];
+    if (plan->preset == NULL) return sf_fail(error, SF_USAGE, "--preset", "found '%s', expected sym26", name);
     plan->settings.unit_count = plan->preset->unit_count;
     plan->settings.rate_hz = plan->preset->rate_hz;
     plan->settings.duration_ns = plan->preset->duration_ns;
@@ -136,16 +133,12 @@ static int make_plan(const app_call *call, simulation_plan *plan, sf_error *erro
 {
     sf_simulation_settings_default(&plan->settings);
     int status = choose_preset(call, plan, error);
-    if (status == SF_OK)
-        status = app_options_read(call, &sf_simulation_table, &plan->settings, error);
-    if (status == SF_OK)
-        status = sf_simulation_names(&plan->units, &plan->settings, error);
-    if (status == SF_OK)
-        status = read_chains(call, plan, error);
+    if (status == SF_OK) status = app_options_read(call, &sf_simulation_table, &plan->settings, error);
+    if (status == SF_OK) status = sf_simulation_names(&plan->units, &plan->settings, error);
+    if (status == SF_OK) status = read_chains(call, plan, error);
     for (size_t i = 0; status == SF_OK && i < plan->settings.chain_count;
          i++) /* of the first that looks so */
-        if (app_delays_warn(call, plan->chains[i].episode.delays, plan->chains[i].episode.size - 1))
-            break;
+        if (app_delays_warn(call, plan->chains[i].episode.delays, plan->chains[i].episode.size - 1)) break;
     return status == SF_OK ? read_chain_rates(call, plan, error) : status;
 }
 
@@ -239,8 +232,7 @@ static int simulate(const app_call *call, const simulation_plan *plan, sf_error 
     sf_progress progress = app_progress(call);
     sf_simulated made;
     int status = sf_simulation_save(&made, path, &plan->settings, &progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_text text = {0};
     chain_row *chains = sf_alloc(made.chain_count + 1, sizeof *chains);
     sf_text *names = sf_alloc(made.chain_count + 1, sizeof *names);
@@ -280,8 +272,7 @@ static int run(app_call *call, sf_error *error)
 int app_make_folder_of(const char *path, sf_error *error)
 {
     const char *end = strrchr(path, '/');
-    if (end == NULL || end == path)
-        return SF_OK;
+    if (end == NULL || end == path) return SF_OK;
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
     return mkdir(folder, 0777) == 0 || errno == EEXIST
@@ -301,12 +292,9 @@ int app_simulate_preset(const app_call *call, const char *path, const char *name
     simulation_plan plan = {0};
     sf_simulated made;
     int status = make_plan(&asked, &plan, error);
-    if (status == SF_OK)
-        status = app_make_folder_of(path, error);
-    if (status == SF_OK)
-        status = sf_simulation_save(&made, path, &plan.settings, &progress, error);
-    if (status == SF_OK)
-        sf_simulated_free(&made);
+    if (status == SF_OK) status = app_make_folder_of(path, error);
+    if (status == SF_OK) status = sf_simulation_save(&made, path, &plan.settings, &progress, error);
+    if (status == SF_OK) sf_simulated_free(&made);
     free_plan(&plan);
     return status;
 }

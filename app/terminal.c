@@ -27,8 +27,7 @@ static progress_bar bar; /* on the last line of stderr where it is drawn */
 
 static void clear_bar(void)
 {
-    if (bar.drawn)
-        fprintf(stderr, "\r\033[K");
+    if (bar.drawn) fprintf(stderr, "\r\033[K");
     bar.drawn = false;
 }
 
@@ -46,8 +45,7 @@ static void say(const app_call *call, const char *format, va_list arguments)
     sf_text_vprintf(&sentence, format, arguments);
     sf_text_make_visible(&sentence, false);
     sf_text_printf(&line, "synfire: %s: %s\n", call->command->name, sentence.failed ? "" : sentence.data);
-    if (line.failed || !app_screen_keep(line.data))
-        app_write(stderr, &line);
+    if (line.failed || !app_screen_keep(line.data)) app_write(stderr, &line);
     sf_text_free(&sentence);
     sf_text_free(&line);
 }
@@ -72,11 +70,9 @@ static kept keep(app_sentences *sentences, const char *format, va_list arguments
 {
     char sentence[1024];
     int length = vsnprintf(sentence, sizeof sentence, format, arguments);
-    if (length < 0 || (size_t)length >= sizeof sentence)
-        return KEPT_NOT;
+    if (length < 0 || (size_t)length >= sizeof sentence) return KEPT_NOT;
     for (size_t i = 0; i < sentences->count; i++)
-        if (strcmp(sentences->items[i], sentence) == 0)
-            return KEPT_BEFORE;
+        if (strcmp(sentences->items[i], sentence) == 0) return KEPT_BEFORE;
     if (sentences->count == APP_MOST_SAID ||
         (sentences->items[sentences->count] = sf_copy_string(sentence)) == NULL)
         return KEPT_NOT;
@@ -94,8 +90,7 @@ void app_warn(const app_call *call, const char *format, ...)
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    if (!call->quiet && !was_said(call->said, format, again))
-        say(call, format, arguments);
+    if (!call->quiet && !was_said(call->said, format, again)) say(call, format, arguments);
     va_end(again);
     va_end(arguments);
 }
@@ -106,8 +101,7 @@ void app_doubt(const app_call *call, const char *format, ...)
     va_start(arguments, format);
     va_copy(again, arguments);
     bool waits = call->said != NULL && keep(&call->said->doubts, format, again) != KEPT_NOT;
-    if (!waits && !call->quiet)
-        say(call, format, arguments);
+    if (!waits && !call->quiet) say(call, format, arguments);
     va_end(again);
     va_end(arguments);
 }
@@ -125,8 +119,7 @@ void app_doubts_print(sf_text *text, const app_call *call)
     app_sentences *doubts = call->said != NULL ? &call->said->doubts : NULL;
     for (size_t i = 0; doubts != NULL && i < doubts->count; i++)
         sf_text_printf(text, "%s  %s\n", i == 0 ? "\nDoubtful\n" : "", doubts->items[i]);
-    if (doubts != NULL)
-        free_sentences(doubts);
+    if (doubts != NULL) free_sentences(doubts);
 }
 
 void app_doubts_warn(const app_call *call)
@@ -134,8 +127,7 @@ void app_doubts_warn(const app_call *call)
     app_sentences *doubts = call->said != NULL ? &call->said->doubts : NULL;
     for (size_t i = 0; doubts != NULL && i < doubts->count; i++)
         app_warn(call, "%s", doubts->items[i]);
-    if (doubts != NULL)
-        free_sentences(doubts);
+    if (doubts != NULL) free_sentences(doubts);
 }
 
 __attribute__((format(printf, 2, 3))) static void report(const app_call *call, const char *format, ...)
@@ -158,8 +150,7 @@ void app_print_log(const app_call *call)
     app_call reader = *call;
     clear_bar();
     uint64_t lost = sf_log_drain(print_line, &reader);
-    if (lost > 0)
-        app_warn(call, "%" PRIu64 " log lines lost", lost);
+    if (lost > 0) app_warn(call, "%" PRIu64 " log lines lost", lost);
 }
 
 static bool printed;
@@ -186,12 +177,10 @@ int app_print(sf_text *text, sf_error *error)
     bool written = app_write(stdout, text), failed = text->failed;
     int reason = errno;
     sf_text_free(text);
-    if (failed)
-        return sf_fail_memory(error);
+    if (failed) return sf_fail_memory(error);
     if (!written && reason == EPIPE) /* `| head` has what it wanted */
         return SF_OK;
-    if (!written)
-        return sf_fail(error, SF_IO, "standard output", "cannot write: %s", strerror(reason));
+    if (!written) return sf_fail(error, SF_IO, "standard output", "cannot write: %s", strerror(reason));
     return SF_OK;
 }
 
@@ -207,11 +196,9 @@ int app_tell(const app_call *call, const app_telling *telling, const void *what,
     } else {
         status = telling->lines(&text, what, error);
         app_doubts_print(&text, call);
-        if (text.length > 0)
-            text.length--; /* app_print ends the last line */
+        if (text.length > 0) text.length--; /* app_print ends the last line */
     }
-    if (status == SF_OK)
-        return app_print(&text, error);
+    if (status == SF_OK) return app_print(&text, error);
     sf_text_free(&text);
     return status;
 }
@@ -235,8 +222,7 @@ static void draw_bar(const char *what, double done, double total, double now)
 {
     enum { WIDTH = 30 };
     double share = total > 0 ? done / total : 0;
-    if (share > 1)
-        share = 1;
+    if (share > 1) share = 1;
     double elapsed = now - bar.start;
     char filled[WIDTH + 1];
     memset(filled, '.', WIDTH);
@@ -245,8 +231,7 @@ static void draw_bar(const char *what, double done, double total, double now)
     bool slow = share > 0 && share < 0.01; /* what takes hours is seen to go on too */
     fprintf(stderr, slow ? "\r\033[K%s [%s] %.2g %%  %.3g/s" : "\r\033[K%s [%s] %3.0f %%  %.3g/s", what,
             filled, share * 100, done / elapsed);
-    if (share > 0)
-        print_left(elapsed * (1 - share) / share);
+    if (share > 0) print_left(elapsed * (1 - share) / share);
     fflush(stderr);
     bar.drawn = true;
     bar.last_drawn = now;
@@ -408,10 +393,8 @@ static size_t fit_words(const char *cell, size_t width)
         next += strspn(cell + next, " ");
         next += word_length(cell + next);
         bool too_long = app_width(cell, next) > width;
-        if (too_long && fits == 0)
-            return fit_word(cell, next, width);
-        if (too_long)
-            break;
+        if (too_long && fits == 0) return fit_word(cell, next, width);
+        if (too_long) break;
         fits = next;
     }
     return fits;
@@ -445,8 +428,7 @@ static void print_table(sf_text *out, const app_table *table, const layout *l)
     for (size_t row = 0; row < table->count; row += l->count) {
         const char *rest = print_first(out, table->cells[row], &l->columns[0], last == 0);
         for (size_t c = 1; c <= last; c++) {
-            if (l->columns[c].widest == 0)
-                continue;
+            if (l->columns[c].widest == 0) continue;
             sf_text_printf(out, "%*s", BETWEEN, "");
             print_cell(out, table->cells[row + c], &l->columns[c], c == last);
         }
@@ -465,8 +447,7 @@ static void print_table(sf_text *out, const app_table *table, const layout *l)
 static bool tells(const app_table *table, size_t columns, size_t column)
 {
     for (size_t i = columns + column; i < table->count; i += columns)
-        if (strcmp(table->cells[i], "-") != 0 && table->cells[i][0] != '\0')
-            return true;
+        if (strcmp(table->cells[i], "-") != 0 && table->cells[i][0] != '\0') return true;
     return false;
 }
 
@@ -484,16 +465,14 @@ static void set_columns(layout *l, const app_table *table, const char *head, boo
 static void fit(layout *l, const app_table *table, const char *const *drop, sf_text *dropped)
 {
     size_t count = 0;
-    if (l->width == SIZE_MAX)
-        return;
+    if (l->width == SIZE_MAX) return;
     while (drop != NULL && drop[count] != NULL)
         count++;
     for (size_t k = 0; k < count && total_width(l) > l->width; k++)
         set_columns(l, table, drop[k], false);
     for (size_t k = count; k-- > 0;) {
         set_columns(l, table, drop[k], true);
-        if (total_width(l) > l->width)
-            set_columns(l, table, drop[k], false);
+        if (total_width(l) > l->width) set_columns(l, table, drop[k], false);
     }
     for (size_t k = 0; k < count; k++)
         for (size_t c = 1; c < l->count; c++)
@@ -528,8 +507,7 @@ void app_table_fit(app_table *table, sf_text *out, size_t columns, const char *c
             l.columns[column] = measure_column(table, columns, column);
         fit(&l, table, drop, &dropped);
         print_table(out, table, &l);
-        if (dropped.length > 0)
-            sf_text_printf(out, "--verbose adds %s\n", dropped.data);
+        if (dropped.length > 0) sf_text_printf(out, "--verbose adds %s\n", dropped.data);
     }
     out->failed = out->failed || table->failed || l.columns == NULL || dropped.failed;
     sf_text_free(&dropped);

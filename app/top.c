@@ -81,11 +81,9 @@ static void add_keys(sf_text *text, const sf_top *top)
 /* How old the episodes are that are counted, and how often others come. */
 static void add_list(sf_text *text, const sf_top *top)
 {
-    if (!isfinite(top->list_age_s))
-        return;
+    if (!isfinite(top->list_age_s)) return;
     sf_text_printf(text, "episodes found %.1f s ago", top->list_age_s);
-    if (isfinite(top->list_every_s))
-        sf_text_printf(text, ", each %.1f s", top->list_every_s);
+    if (isfinite(top->list_every_s)) sf_text_printf(text, ", each %.1f s", top->list_every_s);
     if (top->lists_missed > 0)
         sf_text_printf(text, "; %" PRIu64 " window%s that mine.every asks for %s not mined",
                        top->lists_missed, top->lists_missed == 1 ? "" : "s",
@@ -194,10 +192,8 @@ static int await(sf_watcher *watcher, sf_top *top, const char *endpoint, double 
     int64_t until_ns = sf_clock_monotonic_ns() + (int64_t)(seconds * 1e9);
     int status;
     while ((status = sf_watcher_next(watcher, top, ASK_EVERY_MS, error)) == SF_AGAIN) {
-        if (app_stop_requested())
-            return sf_fail(error, SF_CANCELLED, NULL, "stopped");
-        if (sf_clock_monotonic_ns() >= until_ns)
-            return nothing_came(endpoint, seconds, error);
+        if (app_stop_requested()) return sf_fail(error, SF_CANCELLED, NULL, "stopped");
+        if (sf_clock_monotonic_ns() >= until_ns) return nothing_came(endpoint, seconds, error);
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 20 * SF_MILLISECOND);
     }
     return status;
@@ -209,15 +205,13 @@ static int show_once(const app_call *call, sf_watcher *watcher, const char *endp
     sf_top top;
     sf_text text = {0};
     int status = await(watcher, &top, endpoint, seconds, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (call->json)
         app_document_json(&text, call, &document,
                           &(watched){endpoint, top.stream, &top, {top.rows, top.count}});
     else
         add_table(&text, &top, call->verbose);
-    if (text.length > 0 && text.data[text.length - 1] == '\n')
-        text.data[--text.length] = '\0';
+    if (text.length > 0 && text.data[text.length - 1] == '\n') text.data[--text.length] = '\0';
     return app_print(&text, error);
 }
 
@@ -252,15 +246,13 @@ static int follow(const app_call *call, sf_watcher *watcher, const char *endpoin
 {
     sf_top top;
     int status = await(watcher, &top, endpoint, seconds, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     app_screen_enter(stdout);
     draw(&top, endpoint, false, call->verbose);
     while ((status == SF_OK || status == SF_AGAIN) && !top.last && !app_stop_requested()) {
         pause_until(sf_clock_monotonic_ns() + ASK_EVERY_MS * SF_MILLISECOND / 2);
         status = sf_watcher_next(watcher, &top, ASK_EVERY_MS, error);
-        if (status == SF_OK || status == SF_AGAIN)
-            draw(&top, endpoint, status == SF_AGAIN, call->verbose);
+        if (status == SF_OK || status == SF_AGAIN) draw(&top, endpoint, status == SF_AGAIN, call->verbose);
     }
     app_screen_leave();
     return status == SF_AGAIN ? SF_OK : status;
@@ -336,13 +328,10 @@ static int watch(sf_watcher **watcher, char at[256], const app_call *call, sf_wa
         snprintf(at, 256, "%s", asked);
     else
         status = sf_config_load(&config, asked, NULL, 0, error);
-    if (status == SF_OK && !is_endpoint)
-        status = find_run(at, &how->token_file, &config, asked, error);
+    if (status == SF_OK && !is_endpoint) status = find_run(at, &how->token_file, &config, asked, error);
     how->endpoint = at;
-    if (status == SF_OK)
-        status = app_name_option(call, sf_watcher_open(watcher, how, error), error);
-    if (!is_endpoint)
-        sf_config_free(&config);
+    if (status == SF_OK) status = app_name_option(call, sf_watcher_open(watcher, how, error), error);
+    if (!is_endpoint) sf_config_free(&config);
     return status;
 }
 
@@ -352,10 +341,8 @@ static int run(app_call *call, sf_error *error)
     asking asked = usual;
     sf_watcher *watcher;
     int status = app_options_read(call, &asking_table, &asked, error);
-    if (status == SF_OK)
-        status = watch(&watcher, endpoint, call, &asked.how, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = watch(&watcher, endpoint, call, &asked.how, error);
+    if (status != SF_OK) return status;
     app_catch_signals();
     if (call->json || asked.once || isatty(STDOUT_FILENO) == 0)
         status = show_once(call, watcher, endpoint, asked.wait_s, error);

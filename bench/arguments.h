@@ -35,8 +35,7 @@ static inline int bench_read_arguments(bench_arguments *to, int count, char **ar
     if (!right)
         fprintf(stderr, "expected [RECORDINGS [SURROGATES [FIRST_SEED [DEVICE [THREADS%s]]]]]\n",
                 cells > 0 ? " [CELL]" : "");
-    if (to->threads == 0)
-        to->threads = sf_thread_cores();
+    if (to->threads == 0) to->threads = sf_thread_cores();
     return right ? SF_OK : SF_USAGE;
 }
 

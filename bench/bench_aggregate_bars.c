@@ -153,8 +153,7 @@ static int try_range(void *context, unsigned worker, size_t item)
     options.domain = p->of->domain;
     options.threads = 1;
     int status = x == NULL ? SF_NO_MEMORY : sf_series_new(&series, x, (size_t)p->samples, 1, &error);
-    if (status == SF_OK)
-        status = sf_density_find(&density, series, 0, &options, &error);
+    if (status == SF_OK) status = sf_density_find(&density, series, 0, &options, &error);
     for (int op = 0; status == SF_OK && op < OPS; op++) {
         sf_aggregate answer = {.size = sizeof answer};
         status = sf_density_aggregate(density, (sf_aggregate_kind)op, &from, &to, 1, &answer, NULL, &error);
@@ -163,8 +162,7 @@ static int try_range(void *context, unsigned worker, size_t item)
         double rounding = 1e-12 * fabs(truth[op]);
         p->off[item][op] = off <= rounding ? 0 : off / bar;
     }
-    if (status != SF_OK)
-        fprintf(stderr, "%s, range %zu: %s\n", p->of->name, item, error.text);
+    if (status != SF_OK) fprintf(stderr, "%s, range %zu: %s\n", p->of->name, item, error.text);
     sf_density_free(density);
     sf_series_free(series);
     sf_free(x);
@@ -196,8 +194,7 @@ int main(int argc, char **argv)
     reference *truth = sf_alloc(1, sizeof *truth);
     p.off = sf_alloc((size_t)p.ranges, sizeof *p.off);
     p.truth = truth;
-    if (truth == NULL || p.off == NULL)
-        return EXIT_FAILURE;
+    if (truth == NULL || p.off == NULL) return EXIT_FAILURE;
     printf("| samples | count | sum | avg | var |\n|---|---|---|---|---|\n");
     for (size_t k = 0; k < KINDS; k++) {
         p.of = &settings[k];

@@ -148,8 +148,7 @@ static void measure(const known_density *known, size_t n)
         double best = INFINITY, sigma = 1;
         for (size_t m = 0; m < methods; m++) {
             sf_bandwidth found;
-            if (sf_bandwidth_select(&found, sf_selector_at(m), &samples, &how, NULL) != SF_OK)
-                continue;
+            if (sf_bandwidth_select(&found, sf_selector_at(m), &samples, &how, NULL) != SF_OK) continue;
             ratios[m][draw] = squared_error(known, points, x, n, found.h);
             sigma = found.h / found.h_relative;
             sf_bandwidth_free(&found);

@@ -24,8 +24,7 @@ static uint64_t take_second(sf_isi_n *bursts, sf_random *random, size_t units, s
         of[i] = (uint32_t)sf_random_below(random, units);
     int64_t began_ns = sf_clock_monotonic_ns();
     for (size_t i = 0; i < spikes && of != NULL; i++) {
-        if (i == early)
-            step_ns = (SF_SECOND - (now_ns - second * SF_SECOND)) / (int64_t)(spikes - early + 1);
+        if (i == early) step_ns = (SF_SECOND - (now_ns - second * SF_SECOND)) / (int64_t)(spikes - early + 1);
         now_ns += step_ns;
         ended += (sf_isi_n_reach(bursts, now_ns) & SF_BURST_ENDED) != 0;
         ended += (sf_isi_n_take(bursts, now_ns, of[i]) & SF_BURST_ENDED) != 0;
@@ -47,8 +46,7 @@ int main(int argc, char **argv)
         sf_isi_n bursts;
         uint64_t ended = 0;
         most_ms = sum_ms = 0;
-        if (sf_isi_n_open(&bursts, 1000, 5 * SF_MILLISECOND, units, NULL) != SF_OK)
-            return 1;
+        if (sf_isi_n_open(&bursts, 1000, 5 * SF_MILLISECOND, units, NULL) != SF_OK) return 1;
         for (int64_t second = 0; second < seconds; second++)
             ended += take_second(&bursts, &random, units, spikes, second, burst);
         printf("{\"units\":%zu,\"spikes_per_s\":%zu,\"share_in_bursts\":%g,\"bursts\":%llu,\"ms_per_s\":%.3g,"

@@ -165,8 +165,7 @@ static float *shape_rates(const setting *s, size_t bins, uint64_t seed)
             rate *= 0.5 + (double)i / (double)bins;
         rates[i] = (float)rate;
     }
-    if (rates != NULL && s->shape == ONSET)
-        add_onsets(rates, bins, s, seed);
+    if (rates != NULL && s->shape == ONSET) add_onsets(rates, bins, s, seed);
     return rates;
 }
 
@@ -186,8 +185,7 @@ static bool is_planted(const sf_truth *truth, size_t *next, const sf_spike *spik
         ++*next;
     for (size_t k = *next; k < truth->occurrence_count && planted[k].times_ns[0] <= spike->time_ns; k++)
         for (unsigned node = 0; node < 3; node++)
-            if (planted[k].times_ns[node] == spike->time_ns && chain_units[node] == spike->unit)
-                return true;
+            if (planted[k].times_ns[node] == spike->time_ns && chain_units[node] == spike->unit) return true;
     return false;
 }
 
@@ -264,8 +262,7 @@ static int simulate_shape(sf_recording *recording, sf_simulation_settings *made,
 {
     size_t bins = (size_t)(made->duration_ns / BIN_NS);
     float *rates = shape_rates(s, bins, made->seed);
-    if (rates == NULL)
-        return SF_NO_MEMORY;
+    if (rates == NULL) return SF_NO_MEMORY;
     made->rate_hz = highest(rates, bins);
     made->burst_rate_hz = 0;
     sf_truth truth;
@@ -298,8 +295,7 @@ static int simulate(sf_recording *recording, const plan *p, const setting *s, ui
     made.duplicates = s->duplicates;
     made.chains = &chain;
     made.chain_count = chain_hz > 0;
-    if (s->shape != AS_SIMULATED && s->shape < REGULAR)
-        return simulate_shape(recording, &made, s, error);
+    if (s->shape != AS_SIMULATED && s->shape < REGULAR) return simulate_shape(recording, &made, s, error);
     int status = sf_simulate(recording, NULL, &made, NULL, error);
     return status == SF_OK && s->shape >= REGULAR ? replace_trains(recording, s, (double)p->seconds, seed)
                                                   : status;
@@ -329,8 +325,7 @@ static int chance_count(double *mean, const plan *p, const setting *s, sf_error 
 {
     sf_recording recording;
     int status = simulate(&recording, p, s, 1000, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_mine_input input = input_of(&recording);
     sf_mining_options options;
     sf_mine_result *result;
@@ -340,8 +335,7 @@ static int chance_count(double *mean, const plan *p, const setting *s, sf_error 
     *mean = 0;
     for (size_t i = 0; status == SF_OK && i < result->count; i++)
         *mean += result->items[i].count / (double)result->count;
-    if (status == SF_OK)
-        sf_mine_result_free(result);
+    if (status == SF_OK) sf_mine_result_free(result);
     sf_recording_clear(&recording);
     return status;
 }
@@ -351,8 +345,7 @@ static int chance_count(double *mean, const plan *p, const setting *s, sf_error 
 static bool is_of_chain(const sf_episode *episode)
 {
     for (uint32_t from = 0; from + episode->size <= 3; from++)
-        if (memcmp(episode->units, chain_units + from, episode->size * sizeof *chain_units) == 0)
-            return true;
+        if (memcmp(episode->units, chain_units + from, episode->size * sizeof *chain_units) == 0) return true;
     return false;
 }
 
@@ -370,8 +363,7 @@ static void add_items(tally *run, const sf_mine_result *result, sf_correction co
 {
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
-        if (item->not_tested != SF_TESTABLE)
-            continue;
+        if (item->not_tested != SF_TESTABLE) continue;
         tally *of = &run[item->size];
         bool first = correction == SF_CORRECTION_MAXIMUM, finding = item->q < 0.05;
         sf_episode episode;
@@ -424,8 +416,7 @@ static int test_run(tally *sum, const plan *p, const setting *s, const sf_record
     sf_delay delay;
     mining_options(&options, &delay, s, (uint32_t)p->max_size);
     int status = sf_mine_spikes(&result, &input, &options, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     tally run[SIZES] = {{0}};
     for (int correction = 0; correction < corrections && status == SF_OK; correction++) {
         sf_significance told;
@@ -438,8 +429,7 @@ static int test_run(tally *sum, const plan *p, const setting *s, const sf_record
             run[size].divisor = told.sharpness.divisor;
             run[size].sharpness = told.sharpness.sharpness;
         }
-        if (status == SF_OK)
-            add_items(run, result, test.correction);
+        if (status == SF_OK) add_items(run, result, test.correction);
     }
     for (uint32_t size = 2; size <= p->max_size && status == SF_OK; size++)
         add_run(&sum[size], &run[size], size);
@@ -453,8 +443,7 @@ static int run_seed(tally *sum, const plan *p, const setting *s, uint64_t seed, 
     sf_recording recording;
     double chain_hz = s->chain ? (RATIO - 1) * chance / (double)p->seconds : 0;
     int status = simulate(&recording, p, s, seed, chain_hz, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = test_run(sum, p, s, &recording, seed, error);
     sf_recording_clear(&recording);
     return status;
@@ -483,14 +472,11 @@ static void print_row(const setting *s, const tally *sum, uint32_t size, uint64_
         printf("%.2f %% of %" PRIu64, percent(sum->by_products_low, sum->by_products),
                sum->by_products / judged);
     printf(" | %" PRIu64 " | ", sum->runs_with_findings);
-    if (s->chain)
-        printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_MAXIMUM]);
+    if (s->chain) printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_MAXIMUM]);
     printf(" | ");
-    if (s->chain)
-        printf("%.1f %%", 100 * sum->false_share / (double)judged);
+    if (s->chain) printf("%.1f %%", 100 * sum->false_share / (double)judged);
     printf(" | ");
-    if (s->chain)
-        printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_RATE]);
+    if (s->chain) printf("%" PRIu64, sum->runs_with_chain[SF_CORRECTION_RATE]);
     printf(" |\n");
     fflush(stdout);
 }
@@ -524,13 +510,11 @@ static int read_arguments(plan *p, int count, char **arguments, sf_error *error)
     p->seconds = numbers[2];
     p->max_size = numbers[3] > 2 ? 3 : 2;
     p->only = numbers[4];
-    if (count > 7 && !sf_parse_uint(arguments[7], 1000, &width_ms))
-        return SF_USAGE;
+    if (count > 7 && !sf_parse_uint(arguments[7], 1000, &width_ms)) return SF_USAGE;
     p->options.width_ns = (int64_t)width_ms * SF_MILLISECOND;
     p->options.device = count > 8 ? arguments[8] : NULL;
     p->first = 1;
-    if (count > 9 && !sf_parse_uint(arguments[9], 1000000, &p->first))
-        return SF_USAGE;
+    if (count > 9 && !sf_parse_uint(arguments[9], 1000000, &p->first)) return SF_USAGE;
     p->options.always = count > 10 && strcmp(arguments[10], "1") == 0;
     return count > 6 ? sf_significance_find(&p->options.kind, arguments[6], error) : SF_OK;
 }
@@ -550,9 +534,7 @@ int main(int count, char **arguments)
                "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
                p.seeds);
     for (size_t i = 0; i < sizeof settings / sizeof *settings && status == SF_OK; i++)
-        if (p.only == 0 || p.only == i + 1)
-            status = run_setting(&p, &settings[i], &error);
-    if (status != SF_OK)
-        fprintf(stderr, "%s\n", error.text);
+        if (p.only == 0 || p.only == i + 1) status = run_setting(&p, &settings[i], &error);
+    if (status != SF_OK) fprintf(stderr, "%s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

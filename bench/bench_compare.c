@@ -40,8 +40,7 @@ typedef struct plan {
 
 static int ended(int status, const sf_error *error)
 {
-    if (status != SF_OK)
-        fprintf(stderr, "bench_compare: %s\n", error->text);
+    if (status != SF_OK) fprintf(stderr, "bench_compare: %s\n", error->text);
     return status;
 }
 
@@ -109,8 +108,7 @@ static int run_trial(void *context, unsigned worker, size_t round)
                 double noise = sqrt(0.5) * (shared + sf_random_normal(&random));
                 values[g][i * MEASURES + m] =
                     d->sd[g] * noise + of_block[blocks[g][i]] + of_pair[i] + g * d->difference;
-                if (sf_random_uniform(&random) < d->missing)
-                    values[g][i * MEASURES + m] = NAN;
+                if (sf_random_uniform(&random) < d->missing) values[g][i * MEASURES + m] = NAN;
             }
         }
     const sf_contrast_input input = {
@@ -145,8 +143,7 @@ static int bench_tests(const plan *p)
 {
     int status = SF_OK;
     trial_result *results = sf_alloc(p->rounds, sizeof *results);
-    if (results == NULL)
-        return SF_NO_MEMORY;
+    if (results == NULL) return SF_NO_MEMORY;
     printf("%-46s %8s %8s %16s %10s %8s\n", "design", "p<=0.05", "q<=0.05", "interval misses", "unbounded",
            "p<least");
     for (size_t k = 0; k < sizeof designs / sizeof *designs && status == SF_OK; k++) {
@@ -239,8 +236,7 @@ static int bench_factors(const plan *p)
 {
     int status = SF_OK;
     bool *low = sf_alloc(p->rounds, sizeof *low);
-    if (low == NULL)
-        return SF_NO_MEMORY;
+    if (low == NULL) return SF_NO_MEMORY;
     printf("%-54s %12s %12s\n", "conditions", "p<=0.05", "power");
     for (size_t k = 0; k < sizeof factors_designs / sizeof *factors_designs && status == SF_OK; k++) {
         double share[2] = {0};
@@ -266,8 +262,7 @@ typedef struct culture {
 
 static int add_spike(culture *c, double time_s, size_t unit)
 {
-    if (!(time_s >= 0 && time_s < (double)c->recording.recorded.stop_ns * 1e-9))
-        return SF_OK;
+    if (!(time_s >= 0 && time_s < (double)c->recording.recorded.stop_ns * 1e-9)) return SF_OK;
     if (sf_reserve(&c->recording.spikes, &c->capacity, c->recording.spike_count + 1, sizeof(sf_spike)) != 0)
         return SF_NO_MEMORY;
     c->recording.spikes[c->recording.spike_count++] =
@@ -293,8 +288,7 @@ static int make_culture(culture *c, size_t units, double rate_hz, double duratio
     *c = (culture){.recording = {.recorded = {0, (int64_t)(duration_s * 1e9)}}};
     c->recording.units.items = sf_alloc(units, sizeof *c->recording.units.items);
     c->recording.units.count = units;
-    if (c->recording.units.items == NULL)
-        return SF_NO_MEMORY;
+    if (c->recording.units.items == NULL) return SF_NO_MEMORY;
     for (size_t u = 0; u < units; u++) {
         double time_s = 0;
         while (status == SF_OK && (time_s += sf_random_exponential(random) / rate_hz) < duration_s)
@@ -367,8 +361,7 @@ static int run_burst_trial(void *context, unsigned worker, size_t round)
             if (status == SF_OK)
                 status =
                     sf_activity_chance(by_chance, NULL, &c.recording, &SF_ACTIVITY_OPTIONS, round, &error);
-            if (status == SF_OK)
-                sf_activity_measure(&activity, measured);
+            if (status == SF_OK) sf_activity_measure(&activity, measured);
             memcpy(values[g] + i * BURST_MEASURES, measured + SF_MEASURE_BURST_RATE,
                    BURST_MEASURES * sizeof(double));
             memcpy(chance[g] + i * BURST_MEASURES, by_chance + SF_MEASURE_BURST_RATE,
@@ -376,8 +369,7 @@ static int run_burst_trial(void *context, unsigned worker, size_t round)
             sf_activity_free(&activity);
             close_culture(&c);
         }
-    if (status == SF_OK)
-        status = compare_bursts(all->found[round][0], values, chance);
+    if (status == SF_OK) status = compare_bursts(all->found[round][0], values, chance);
     return status == SF_OK ? compare_bursts(all->found[round][1], values, none) : status;
 }
 
@@ -511,13 +503,9 @@ int main(int count, char **arguments)
                     .threads = count > 3 ? (unsigned)strtoul(arguments[3], NULL, 10) : sf_thread_cores(),
                     .seed = count > 4 ? strtoull(arguments[4], NULL, 10) : 1};
     int status = SF_OK;
-    if (all || strcmp(part, "tests") == 0)
-        status = bench_tests(&p);
-    if (status == SF_OK && (all || strcmp(part, "factors") == 0))
-        status = bench_factors(&p);
-    if (status == SF_OK && (all || strcmp(part, "bursts") == 0))
-        status = bench_bursts(&p);
-    if (status == SF_OK && (all || strcmp(part, "network") == 0))
-        status = bench_network(&p);
+    if (all || strcmp(part, "tests") == 0) status = bench_tests(&p);
+    if (status == SF_OK && (all || strcmp(part, "factors") == 0)) status = bench_factors(&p);
+    if (status == SF_OK && (all || strcmp(part, "bursts") == 0)) status = bench_bursts(&p);
+    if (status == SF_OK && (all || strcmp(part, "network") == 0)) status = bench_network(&p);
     return status == SF_OK ? 0 : 1;
 }

@@ -29,8 +29,7 @@ static void try_network(const network *n, int rounds)
         sf_population p = oracle_branching_draw(&n->of, (uint64_t)round + 1);
         sf_branching found;
         const sf_branching_options how = {.lags = 500, .seed = 1};
-        if (sf_branching_find(&found, &p, &how, NULL) != SF_OK)
-            exit(1);
+        if (sf_branching_find(&found, &p, &how, NULL) != SF_OK) exit(1);
         one_step += found.r[0] / rounds;
         any += found.cautions != 0;
         for (int c = 0; c < CAUTIONS; c++)
@@ -80,8 +79,7 @@ static void try_power(double a, size_t count, bool lognormal, int rounds)
             values[i] = lognormal ? 1 + (uint64_t)exp(1.5 + 0.7 * sf_random_normal(&random))
                                   : draw_power(&random, a, 1);
         int64_t began_ns = sf_clock_monotonic_ns();
-        if (sf_power_fit_find(&fit, values, count, &how, NULL) != SF_OK)
-            exit(1);
+        if (sf_power_fit_find(&fit, values, count, &how, NULL) != SF_OK) exit(1);
         seconds += (double)(sf_clock_monotonic_ns() - began_ns) * 1e-9 / rounds;
         sum += fit.exponent / rounds;
         within += fit.low <= a && a <= fit.high;

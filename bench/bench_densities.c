@@ -73,12 +73,10 @@ static int open(side *own, const job *j, sf_device *device, sf_error *error)
     int status = own->messages != NULL ? SF_OK : sf_fail_memory(error);
     for (unsigned u = 0; status == SF_OK && u < j->units; u++)
         status = sf_units_add(&units, &(sf_unit){.electrode = -1}, error);
-    if (status == SF_OK)
-        status = sf_units_finish(&units, error);
+    if (status == SF_OK) status = sf_units_finish(&units, error);
     const sf_densities_setup setup = {
         .config = &options, .units = &units, .device = device, .always = device != NULL};
-    if (status == SF_OK)
-        status = sf_densities_open(&own->densities, &setup, error);
+    if (status == SF_OK) status = sf_densities_open(&own->densities, &setup, error);
     sf_units_free(&units);
     return status;
 }
@@ -104,8 +102,7 @@ static int follow(side *own, const sf_window_change *change, uint32_t hop, sf_er
     double start = sf_clock_seconds();
     int status = sf_densities_slide(&own->densities, change, error);
     double slid = sf_clock_seconds();
-    if (status == SF_OK)
-        status = sf_densities_tell(&own->densities, change->hop, keep_message, own, error);
+    if (status == SF_OK) status = sf_densities_tell(&own->densities, change->hop, keep_message, own, error);
     own->slides[hop] = (slid - start) * 1e3;
     own->tells[hop] = (sf_clock_seconds() - slid) * 1e3;
     own->all += hop >= HOPS - MEASURED ? own->count : 0;
@@ -139,8 +136,7 @@ static void tell(const job *j, side *own, double apart)
         j->units, j->threads, own->device != NULL ? sf_densities_device(&own->densities) : "cpu",
         slides[MEASURED / 2], slides[MEASURED - 1], tells[MEASURED / 2], tells[0], tells[MEASURED - 1],
         (double)own->all / MEASURED);
-    if (own->device != NULL)
-        printf(", which differ by %.1g at most", apart);
+    if (own->device != NULL) printf(", which differ by %.1g at most", apart);
     printf("\n");
 }
 
@@ -162,12 +158,10 @@ static int run(const job *j, sf_device *device, sf_error *error)
         draw_hop(spikes, hop, j->units);
         for (int s = 0; s < count && status == SF_OK; s++)
             status = follow(&sides[s], &change, hop, error);
-        if (status == SF_OK && count > 1)
-            apart = fmax(apart, difference(&sides[0], &sides[1]));
+        if (status == SF_OK && count > 1) apart = fmax(apart, difference(&sides[0], &sides[1]));
     }
     for (int s = 0; s < count; s++) {
-        if (status == SF_OK)
-            tell(j, &sides[s], apart);
+        if (status == SF_OK) tell(j, &sides[s], apart);
         close(&sides[s]);
     }
     return status;
@@ -182,7 +176,6 @@ int main(int argc, char **argv)
     int status = argc > 1 ? sf_device_find(&device, argv[1], &error) : SF_OK;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs && status == SF_OK; i++)
         status = run(&jobs[i], device, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "bench_densities: %s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_densities: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

@@ -82,8 +82,7 @@ static uint32_t draw(uint32_t index, uint32_t what)
 static int compare_spikes(const void *a, const void *b)
 {
     const sf_spike *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
     return left->unit < right->unit ? -1 : left->unit > right->unit;
 }
 
@@ -136,15 +135,13 @@ static int make_spikes(sf_history *history, const job *j, sf_error *error)
            fires = (size_t)(seconds / j->window_s * fires_of(j)) * CHAINS;
     sf_spike *chained = sf_resize(NULL, fires * CHAIN_SIZE, sizeof *chained);
     int status = chained != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        chained_count = make_chained(j, chained, fires, seconds);
+    if (status == SF_OK) chained_count = make_chained(j, chained, fires, seconds);
     for (size_t i = 0; i < at_random && status == SF_OK; i++) {
         sf_spike own = {.time_ns = (int64_t)((double)i / j->rate * 1e9),
                         .unit = draw((uint32_t)i, 1) % UNITS};
         while (status == SF_OK && next < chained_count && compare_spikes(&chained[next], &own) < 0)
             status = sf_history_append(history, &chained[next++], 1, error);
-        if (status == SF_OK)
-            status = sf_history_append(history, &own, 1, error);
+        if (status == SF_OK) status = sf_history_append(history, &own, 1, error);
     }
     sf_free(chained);
     return status;
@@ -154,8 +151,7 @@ static int make_spikes(sf_history *history, const job *j, sf_error *error)
 
 static void note(times *t, double ms)
 {
-    if (t->count < MOST_TIMES)
-        t->ms[t->count++] = ms;
+    if (t->count < MOST_TIMES) t->ms[t->count++] = ms;
 }
 
 static uint64_t position_of(const bench *b, double seconds)
@@ -173,8 +169,7 @@ static int pair_up(bench *b, double until_s, sf_error *error)
         status = sf_pairing_slide(&b->pairs, &b->history, position_of(b, begin_s > 0 ? begin_s : 0),
                                   position_of(b, b->paired_s), sf_threshold_least(b->config.mine.min_count),
                                   error);
-        if (begin_s > 0)
-            note(&b->hops, (sf_clock_seconds() - start) * 1e3);
+        if (begin_s > 0) note(&b->hops, (sf_clock_seconds() - start) * 1e3);
     }
     return status;
 }
@@ -208,8 +203,7 @@ static int check(bench *b, const sf_episode *found, size_t count, sf_error *erro
 static int expect(bench *b, const sf_episode *found, size_t count, sf_error *error)
 {
     sf_episode *expected = sf_resize(b->expected, count, sizeof *expected);
-    if (expected == NULL)
-        return sf_fail_memory(error);
+    if (expected == NULL) return sf_fail_memory(error);
     b->expected = expected;
     b->expected_count = count;
     b->longer = 0;
@@ -245,17 +239,13 @@ static int mine(bench *b, miner *m, const sf_discovery_window *window, sf_error 
     uint64_t followed = discovery->kept.followed;
     own.resident = m->there ? b->resident : NULL;
     own.pairs_known = m->way == GIVEN;
-    if (own.pairs_known)
-        own.pairs = sf_pairing_found(&b->pairs, &own.pair_count);
+    if (own.pairs_known) own.pairs = sf_pairing_found(&b->pairs, &own.pair_count);
     int status = see_hops(b, m, window, error);
     double start = sf_clock_seconds();
-    if (status == SF_OK)
-        status = sf_discovery_start(discovery, &own, error);
+    if (status == SF_OK) status = sf_discovery_start(discovery, &own, error);
     double all_ms = (sf_clock_seconds() - start) * 1e3, ms = discovery->how.seconds * 1e3;
-    if (status == SF_OK)
-        status = sf_discovery_take(discovery, &ready, &next, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_discovery_take(discovery, &ready, &next, error);
+    if (status != SF_OK) return status;
     sf_tracking_free(&next);
     if (m->way == FOLLOWED && discovery->kept.followed == followed) {
         m->begun = sf_pairing_counts(&discovery->kept.pairs) ? ms : m->begun;
@@ -291,8 +281,7 @@ static void tell(bench *b)
         printf("    mined, %-8s %-16s %9.2f ms, longest %.2f; shown in %.2f ms",
                m->there ? sf_device_name(j->device) : "cpu", ways[m->way], ms,
                m->mined.count > 0 ? m->mined.ms[m->mined.count - 1] : NAN, middle(&m->shown));
-        if (m->way == FOLLOWED)
-            printf("; begun in %.1f ms", m->begun);
+        if (m->way == FOLLOWED) printf("; begun in %.1f ms", m->begun);
         printf("\n");
     }
     fflush(stdout);
@@ -339,17 +328,13 @@ static int open_bench(bench *b, const job *j, sf_error *error)
     int status = b->unit_spikes != NULL ? SF_OK : sf_fail_memory(error);
     for (uint32_t u = 0; u < UNITS && status == SF_OK; u++)
         status = sf_units_add(&b->units, &(sf_unit){.electrode = -1}, error);
-    if (status == SF_OK)
-        status = sf_units_finish(&b->units, error);
-    if (status == SF_OK)
-        status = make_spikes(&b->history, j, error);
+    if (status == SF_OK) status = sf_units_finish(&b->units, error);
+    if (status == SF_OK) status = make_spikes(&b->history, j, error);
     for (int there = j->threads == 0; there < (j->device != NULL ? 2 : 1); there++)
         for (way how = ANEW; how < WAYS && status == SF_OK; how++)
             status = open_miner(b, how, there, error);
-    if (status == SF_OK)
-        status = open_pairs(b, error);
-    if (status == SF_OK && j->device != NULL)
-        status = sf_resident_open(&b->resident, j->device, error);
+    if (status == SF_OK) status = open_pairs(b, error);
+    if (status == SF_OK && j->device != NULL) status = sf_resident_open(&b->resident, j->device, error);
     return status;
 }
 
@@ -375,8 +360,7 @@ static int run(const job *j, sf_error *error)
         for (size_t i = 0; i < b.miner_count && status == SF_OK; i++)
             status = mine(&b, &b.miners[i], &window, error);
     }
-    if (status == SF_OK)
-        tell(&b);
+    if (status == SF_OK) tell(&b);
     close_bench(&b);
     return status;
 }
@@ -396,11 +380,9 @@ int main(int argc, char **argv)
         asked.every_s = atof(argv[3]);
         asked.threads = (uint32_t)atoi(argv[4]);
     }
-    if (status == SF_OK && argc >= 5)
-        status = run(&asked, &error);
+    if (status == SF_OK && argc >= 5) status = run(&asked, &error);
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0] && status == SF_OK && argc < 5; i++)
         status = run(&jobs[i], &error);
-    if (status != SF_OK)
-        fprintf(stderr, "bench_discovery: %s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_discovery: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

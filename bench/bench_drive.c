@@ -37,8 +37,7 @@ static size_t fire(sf_spike *spikes, size_t most, uint64_t units, double array_h
     size_t count = 0;
     for (double at_s = 0; count < most; count++) {
         at_s -= log(1 - (double)(sf_random_bits(&random) >> 11) / 9007199254740992.0) / array_hz;
-        if (at_s >= seconds)
-            break;
+        if (at_s >= seconds) break;
         spikes[count] =
             (sf_spike){.time_ns = (int64_t)(at_s * 1e9), .unit = (uint32_t)(sf_random_bits(&random) % units)};
     }
@@ -57,8 +56,7 @@ static int compare(const sf_binned *trains, unsigned threads)
                                   .threads = threads};
         sf_drive_pairs pairs;
         double began = wall(), used = of_all_cores();
-        if (sf_drive_pairs_open(&pairs, &job, NULL) != SF_OK)
-            return 70;
+        if (sf_drive_pairs_open(&pairs, &job, NULL) != SF_OK) return 70;
         printf("%-18s %8.2f s, %8.2f core-seconds\n", names[method], wall() - began, of_all_cores() - used);
         fflush(stdout);
         sf_drive_pairs_close(&pairs);
@@ -79,8 +77,7 @@ int main(int count, char **arguments)
     unsigned threads = numbers[3] > 0 ? (unsigned)numbers[3] : sf_thread_cores();
     size_t most = (size_t)((double)(numbers[0] * numbers[1] * numbers[2]) * 1.1) + 100;
     sf_spike *spikes = malloc(most * sizeof *spikes);
-    if (spikes == NULL)
-        return 71;
+    if (spikes == NULL) return 71;
     size_t fired = fire(spikes, most, numbers[0], (double)(numbers[0] * numbers[1]), (double)numbers[2]);
     const sf_span whole = {0, (int64_t)numbers[2] * SF_SECOND};
     sf_binned trains;
@@ -89,8 +86,7 @@ int main(int count, char **arguments)
     printf("%" PRIu64 " units, %zu spikes, %u threads; binned in %.2f s\n", numbers[0], fired, threads,
            wall() - began);
     free(spikes);
-    if (status != SF_OK)
-        return 65;
+    if (status != SF_OK) return 65;
     status = compare(&trains, threads);
     sf_binned_close(&trains);
     return status;

@@ -60,8 +60,7 @@ static double deviation(const trials *all, size_t number, double dead_s)
     for (uint32_t u = 0; u < units; u++)
         total += of->rates_hz[u] * seconds;
     sf_spike *spikes = total < MOST_SPIKES ? sf_alloc((size_t)(total * 1.1) + 10000, sizeof *spikes) : NULL;
-    if (spikes == NULL)
-        return NAN;
+    if (spikes == NULL) return NAN;
     size_t count = 0;
     for (uint32_t u = 0; u < units; u++) {
         sf_random random = sf_random_start(all->seed, number * SF_EPISODE_MAX_SIZE + u);
@@ -104,8 +103,7 @@ static trial alike(size_t number)
     for (uint32_t u = 0; u < of.episode.size; u++) {
         of.episode.units[u] = u;
         of.rates_hz[u] = rates[number % RATES];
-        if (u + 1 < of.episode.size)
-            of.episode.delays[u] = delay;
+        if (u + 1 < of.episode.size) of.episode.delays[u] = delay;
     }
     return of;
 }
@@ -178,8 +176,7 @@ static void print_random(const trials *all)
         size_t count = 0;
         for (size_t i = 0; i < all->count; i++) {
             double covered = most_covered(&all->items[i]), off = all->items[i].off;
-            if (isnan(off) || covered < ends[b] || covered >= ends[b + 1])
-                continue;
+            if (isnan(off) || covered < ends[b] || covered >= ends[b + 1]) continue;
             count++;
             sum += off;
             least = fmin(least, off);
@@ -196,13 +193,11 @@ static int try_all(trials *all, size_t count, unsigned threads, bool random)
     all->count = count;
     all->dead = !random;
     all->items = sf_alloc(count, sizeof *all->items);
-    if (all->items == NULL)
-        return SF_NO_MEMORY;
+    if (all->items == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         all->items[i] = random ? at_random(i, all->seed) : alike(i);
     int status = sf_parallel_for(threads, count, try_one, all);
-    if (status == SF_OK)
-        (random ? print_random : print_alike)(all);
+    if (status == SF_OK) (random ? print_random : print_alike)(all);
     sf_free(all->items);
     return status;
 }
@@ -222,7 +217,6 @@ int main(int argc, char **argv)
            wanted, 100 / sqrt(wanted), DEAD_S * 1e3);
     trials all = {.wanted = wanted, .seed = seed};
     int status = try_all(&all, (size_t)SIZES * INTERVALS * RATES, threads, false);
-    if (status == SF_OK && cases > 0)
-        status = try_all(&all, cases, threads, true);
+    if (status == SF_OK && cases > 0) status = try_all(&all, cases, threads, true);
     return status == SF_OK ? 0 : 1;
 }

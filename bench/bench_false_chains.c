@@ -70,10 +70,8 @@ typedef struct trains {
 
 static int add_spike(trains *t, double at_s, uint32_t unit)
 {
-    if (at_s < 0 || at_s >= SECONDS)
-        return SF_OK;
-    if (sf_reserve(&t->spikes, &t->capacity, t->count + 1, sizeof *t->spikes) != 0)
-        return SF_NO_MEMORY;
+    if (at_s < 0 || at_s >= SECONDS) return SF_OK;
+    if (sf_reserve(&t->spikes, &t->capacity, t->count + 1, sizeof *t->spikes) != 0) return SF_NO_MEMORY;
     t->spikes[t->count++] = (sf_spike){.time_ns = (int64_t)(at_s * 1e9), .unit = unit};
     return SF_OK;
 }
@@ -133,8 +131,7 @@ static bool is_planted(const kind *k, const sf_episode *episode)
         bool own = episode->units[0] >= first && episode->units[size - 1] < first + k->sizes[i];
         for (uint32_t n = 1; own && n < size; n++)
             own = episode->units[n] > episode->units[n - 1];
-        if (own)
-            return true;
+        if (own) return true;
     }
     return false;
 }
@@ -147,8 +144,7 @@ static void look_at(kind *k, const sf_mine_result *result)
     for (size_t i = 0; i < result->count; i++) {
         sf_episode episode;
         sf_mine_result_episode(result, i, &episode);
-        if (episode.size < 2 || !(result->items[i].q < 0.05))
-            continue;
+        if (episode.size < 2 || !(result->items[i].q < 0.05)) continue;
         bool real = is_planted(k, &episode);
         whole += real && episode.size == k->sizes[0];
         chains += !real && episode.size > 2;
@@ -181,8 +177,7 @@ static int mine_and_test(kind *k, const plan *p, const trains *t, const sf_units
     sf_significance told;
     sf_error error;
     int status = sf_mine_spikes(&result, &input, &options, NULL, &error);
-    if (status == SF_OK)
-        status = sf_significance_test(&told, result, &input, &options, &how, NULL, &error);
+    if (status == SF_OK) status = sf_significance_test(&told, result, &input, &options, &how, NULL, &error);
     if (status == SF_OK)
         look_at(k, result);
     else
@@ -203,10 +198,8 @@ static int do_recording(void *context, unsigned worker, size_t item)
     int status = make(&t, k, seed);
     for (uint32_t u = 0; u < UNITS && status == SF_OK; u++)
         status = sf_units_add(&units, &unit, NULL);
-    if (status == SF_OK)
-        status = sf_units_finish(&units, NULL);
-    if (status == SF_OK)
-        status = mine_and_test(k, p, &t, &units, seed);
+    if (status == SF_OK) status = sf_units_finish(&units, NULL);
+    if (status == SF_OK) status = mine_and_test(k, p, &t, &units, seed);
     sf_units_free(&units);
     sf_free(t.spikes);
     return status;
@@ -215,8 +208,7 @@ static int do_recording(void *context, unsigned worker, size_t item)
 int main(int argc, char **argv)
 {
     plan p;
-    if (bench_read_arguments(&p.arguments, argc, argv, KINDS) != SF_OK)
-        return EXIT_FAILURE;
+    if (bench_read_arguments(&p.arguments, argc, argv, KINDS) != SF_OK) return EXIT_FAILURE;
     p.options = bench_significance(&p.arguments);
     size_t only = (size_t)p.arguments.cell, asked = only > 0 ? 1 : KINDS;
     if (sf_parallel_for((unsigned)p.arguments.threads, asked * p.arguments.recordings, do_recording, &p) != 0)

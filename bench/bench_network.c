@@ -100,8 +100,7 @@ static void join(network *n, const regime *of)
 {
     for (size_t from = 0; from < NEURONS; from++)
         for (size_t to = 0; to < NEURONS; to++) {
-            if (from == to || uniform(n) >= JOINED)
-                continue;
+            if (from == to || uniform(n) >= JOINED) continue;
             float median = from < EXCITATORY ? STRENGTH_E * of->strength : STRENGTH_I;
             double delay_ms = 1 + 3 * uniform(n);
             n->synapses[from][n->synapse_count[from]++] =
@@ -124,8 +123,7 @@ static void record(network *n, size_t first, size_t end, size_t wanted)
 static network *build(const regime *of, uint64_t seed)
 {
     network *n = calloc(1, sizeof *n);
-    if (n == NULL)
-        return NULL;
+    if (n == NULL) return NULL;
     n->random = seed * 0x632be59bd9b4e019u;
     join(n, of);
     for (size_t i = 0; i < NEURONS; i++) {
@@ -201,8 +199,7 @@ static size_t fire(network *n, int64_t step, FILE *file)
 {
     size_t fired = 0;
     for (size_t i = 0; i < NEURONS; i++) {
-        if (n->potential[i] < THRESHOLD_MV)
-            continue;
+        if (n->potential[i] < THRESHOLD_MV) continue;
         char unit[24];
         name(unit, i);
         n->potential[i] = RESET_MV;
@@ -225,8 +222,7 @@ static void simulate(network *n, double minutes, FILE *file)
     for (int64_t step = 0; step < steps; step++) {
         advance(n, step);
         fired += fire(n, step, file);
-        if ((step + 1) % bin != 0)
-            continue;
+        if ((step + 1) % bin != 0) continue;
         full += fired >= NEURONS / 2;
         in_full += fired >= NEURONS / 2 ? fired : 0;
         all += fired;
@@ -244,8 +240,7 @@ static void simulate(network *n, double minutes, FILE *file)
 static const regime *find_regime(const char *text)
 {
     for (size_t i = 0; i < sizeof regimes / sizeof *regimes; i++)
-        if (strcmp(regimes[i].name, text) == 0)
-            return &regimes[i];
+        if (strcmp(regimes[i].name, text) == 0) return &regimes[i];
     return NULL;
 }
 
@@ -270,7 +265,6 @@ int main(int count, char **arguments)
     }
     bool written = opened && fclose(spikes) == 0 && fclose(truth) == 0;
     free(n);
-    if (!written)
-        fprintf(stderr, "cannot write %s and %s\n", arguments[1], arguments[2]);
+    if (!written) fprintf(stderr, "cannot write %s and %s\n", arguments[1], arguments[2]);
     return written ? 0 : 74;
 }

@@ -96,12 +96,9 @@ static int run(const job *j, sf_device *device, size_t *found, sf_error *error)
         slides[hop] = (sf_clock_seconds() - start) * 1e3;
         sf_history_drop_before(&history, begin);
     }
-    if (status == SF_OK && p.here != NULL)
-        sf_pair_counts_found(p.here, found);
-    if (status == SF_OK && p.here == NULL)
-        sf_pairs_there_found(p.there, found);
-    if (status == SF_OK)
-        tell(j, sf_device_name(device), slides, *found);
+    if (status == SF_OK && p.here != NULL) sf_pair_counts_found(p.here, found);
+    if (status == SF_OK && p.here == NULL) sf_pairs_there_found(p.there, found);
+    if (status == SF_OK) tell(j, sf_device_name(device), slides, *found);
     close_pairs(&p);
     sf_history_free(&history);
     return status;
@@ -112,8 +109,7 @@ static int compare(const job *j, sf_device *device, bool alone, sf_error *error)
     size_t here = 0, there = 0;
     bool runs_here = !j->is_long && !alone;
     int status = runs_here ? run(j, NULL, &here, error) : SF_OK;
-    if (status != SF_OK || device == NULL)
-        return status;
+    if (status != SF_OK || device == NULL) return status;
     status = run(j, device, &there, error);
     if (status == SF_OK && runs_here && here != there) {
         printf("THE PAIRS DIFFER\n");
@@ -139,7 +135,6 @@ int main(int argc, char **argv)
     int status = argc > 1 ? sf_device_find(&device, argv[1], &error) : SF_OK;
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0] && status == SF_OK; i++)
         status = compare(&jobs[i], device, argc > 2, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "bench_pair_counts: %s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_pair_counts: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

@@ -33,15 +33,13 @@ static int draw(sf_csr *graph, uint32_t units, uint32_t each)
                       .directed = true,
                       .offsets = sf_alloc(units + 1, sizeof *graph->offsets),
                       .targets = sf_alloc((size_t)units * units, sizeof *graph->targets)};
-    if (graph->offsets == NULL || graph->targets == NULL)
-        return SF_NO_MEMORY;
+    if (graph->offsets == NULL || graph->targets == NULL) return SF_NO_MEMORY;
     for (uint32_t from = 0; from < units; from++) {
         graph->offsets[from] = count;
         for (uint32_t to = 0; to < units; to++) {
             philox4x32_ctr_t counter = {{from, to, 0, 0}};
             philox4x32_key_t key = {{7, 0}};
-            if (from != to && philox4x32(counter, key).v[0] % units < each)
-                graph->targets[count++] = to;
+            if (from != to && philox4x32(counter, key).v[0] % units < each) graph->targets[count++] = to;
         }
     }
     graph->offsets[units] = count;
@@ -64,8 +62,7 @@ static int search(way *w, sf_match_index *index, const sf_pattern *pattern, sf_e
         sf_match_result result;
         double start = sf_clock_seconds();
         int status = sf_match_run(index, pattern, &options, &result, NULL, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         took[i] = (sf_clock_seconds() - start) * 1e3;
         w->count = result.count;
         memcpy(w->ran, result.ran.device, sizeof w->ran);
@@ -81,11 +78,9 @@ static int compare(sf_match_index *index, const char *text, const char *device, 
     sf_pattern pattern;
     way ways[] = {{"cpu", 0, 0, ""}, {device, 0, 0, ""}, {NULL, 0, 0, ""}};
     int status = sf_motif_of_text(&pattern, text, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < 3 && status == SF_OK; i++)
-        if (i != 1 || device != NULL)
-            status = search(&ways[i], index, &pattern, error);
+        if (i != 1 || device != NULL) status = search(&ways[i], index, &pattern, error);
     if (status == SF_OK)
         printf("  %-46s cpu %9.2f ms, device %9.2f, auto %9.2f on %s; %" PRIu64 "%s\n", text, ways[0].ms,
                ways[1].ms, ways[2].ms, ways[2].ran, ways[0].count,
@@ -103,8 +98,7 @@ static int take_census(const sf_csr *graph, unsigned threads, sf_error *error)
     for (size_t i = 0; i < TIMES; i++) {
         double start = sf_clock_seconds();
         int status = sf_triad_census(census, graph, threads, NULL, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         took[i] = (sf_clock_seconds() - start) * 1e3;
     }
     sf_reals_sort(took, TIMES);
@@ -118,17 +112,14 @@ static int bench(uint32_t units, uint32_t each, const char *device, sf_error *er
     sf_match_index *index = NULL;
     int status = draw(&graph, units, each);
     double start = sf_clock_seconds();
-    if (status == SF_OK)
-        status = sf_match_open(&index, &graph, error);
+    if (status == SF_OK) status = sf_match_open(&index, &graph, error);
     if (status == SF_OK)
         printf("%" PRIu32 " units, %" PRIu64 " edges, index %.2f ms\n", units, graph.offsets[units],
                (sf_clock_seconds() - start) * 1e3);
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns && status == SF_OK; i++)
         status = compare(index, patterns[i], device, error);
-    if (status == SF_OK)
-        status = take_census(&graph, 1, error);
-    if (status == SF_OK)
-        status = take_census(&graph, sf_thread_cores(), error);
+    if (status == SF_OK) status = take_census(&graph, 1, error);
+    if (status == SF_OK) status = take_census(&graph, sf_thread_cores(), error);
     fflush(stdout);
     sf_match_close(index);
     sf_csr_free(&graph);
@@ -144,7 +135,6 @@ int main(int argc, char **argv)
     int status = device != NULL ? sf_device_find(&started, device, &error) : SF_OK;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs && status == SF_OK; i++)
         status = bench(jobs[i][0], jobs[i][1], device, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "bench_patterns: %s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_patterns: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

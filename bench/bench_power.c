@@ -126,8 +126,7 @@ typedef struct spikes {
 static int append(spikes *all, double at_s, uint32_t unit)
 {
     void *items = all->items;
-    if (sf_reserve(&items, &all->capacity, all->count + 1, sizeof *all->items) != 0)
-        return SF_NO_MEMORY;
+    if (sf_reserve(&items, &all->capacity, all->count + 1, sizeof *all->items) != 0) return SF_NO_MEMORY;
     all->items = items;
     all->items[all->count++] = (sf_spike){.time_ns = (int64_t)(at_s * 1e9), .unit = unit, .amplitude = NAN};
     return SF_OK;
@@ -192,8 +191,7 @@ static int simulate(sf_recording **recording, const plan *p, const cell *c, uint
     input.spikes = all.items;
     input.spike_count = all.count;
     input.recorded = &recorded;
-    if (status == SF_OK)
-        status = sf_recording_new(recording, &input, error);
+    if (status == SF_OK) status = sf_recording_new(recording, &input, error);
     sf_free(all.items);
     return status;
 }
@@ -225,8 +223,7 @@ static int judge_pairs(verdicts *v, const sf_recording *recording, const plan *p
 {
     sf_episodes *found;
     int status = mine(&found, recording, p, delays, 2, seed, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(found, &told);
     for (size_t i = 0; i < told.count; i++) {
@@ -256,13 +253,11 @@ static int judge_chains(outcome *to, const sf_recording *recording, const plan *
 {
     sf_episodes *found;
     int status = mine(&found, recording, p, delays, (uint32_t)p->size, seed, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_episodes_columns told = {.size = sizeof told};
     sf_episodes_get_columns(found, &told);
     for (size_t i = 0; i < told.count; i++)
-        if (told.q[i] < SF_SIGNIFICANT_Q)
-            note_whole(to, &told.episodes[i]);
+        if (told.q[i] < SF_SIGNIFICANT_Q) note_whole(to, &told.episodes[i]);
     sf_episodes_free(found);
     return SF_OK;
 }
@@ -330,8 +325,7 @@ static void correlate_all(uint16_t counts[UNITS][UNITS][BINS], const trains *a, 
 {
     for (uint32_t from = 0; from < UNITS; from++)
         for (uint32_t to = 0; to < UNITS; to++)
-            if (from != to)
-                correlate(counts[from][to], a, from, b, to);
+            if (from != to) correlate(counts[from][to], a, from, b, to);
 }
 
 /* Over surrogates and recording alike, so that the recorded bin may be compared with theirs. */
@@ -360,8 +354,7 @@ static void judge_correlograms(verdicts *v, correlograms *c, size_t n)
                 c->highest[s][from][to] = -INFINITY;
     for (uint32_t from = 0; from < UNITS; from++)
         for (uint32_t to = 0; to < UNITS; to++)
-            if (from != to)
-                standardise(c, n, from, to);
+            if (from != to) standardise(c, n, from, to);
     for (size_t s = 0; s < n; s++) {
         c->best[s] = -INFINITY;
         for (size_t i = 0; i < UNITS * UNITS; i++)
@@ -370,8 +363,7 @@ static void judge_correlograms(verdicts *v, correlograms *c, size_t n)
     for (size_t i = 0; i < UNITS * UNITS; i++) {
         uint32_t from = (uint32_t)(i / UNITS), to = (uint32_t)(i % UNITS);
         size_t reached = 0, exceeded = 0;
-        if (from == to)
-            continue;
+        if (from == to) continue;
         for (size_t s = 0; s < n; s++) {
             reached += c->highest[s][from][to] >= c->highest[n][from][to];
             exceeded += c->best[s] >= c->highest[n][from][to];
@@ -423,8 +415,7 @@ typedef struct ranked {
 static int compare_ranked(const void *a, const void *b)
 {
     const ranked *left = a, *right = b;
-    if (left->q != right->q)
-        return left->q < right->q ? -1 : 1;
+    if (left->q != right->q) return left->q < right->q ? -1 : 1;
     return (left->p > right->p) - (left->p < right->p);
 }
 
@@ -470,16 +461,14 @@ static int judge(outcome *to, const plan *p, const cell *c, const method *by, ui
 {
     sf_recording *recording;
     int status = simulate(&recording, p, c, seed, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double start = sf_clock_seconds();
     verdicts v;
     for (size_t i = 0; i < UNITS * UNITS; i++)
         v.q[i / UNITS][i % UNITS] = v.p[i / UNITS][i % UNITS] = 1;
     status = by->delays != NULL ? judge_pairs(&v, recording, p, by->delays, seed, error)
                                 : judge_by_correlograms(&v, recording, p, seed);
-    if (status == SF_OK)
-        weigh(to, &v, c->times > 1);
+    if (status == SF_OK) weigh(to, &v, c->times > 1);
     if (status == SF_OK && by->delays != NULL && p->size > 2 && c->times > 1)
         status = judge_chains(to, recording, p, by->delays, seed, error);
     to->seconds = sf_clock_seconds() - start;
@@ -496,8 +485,7 @@ static int do_item(void *context, unsigned worker, size_t item)
     sf_error error = {.text = "no memory"};
     int status =
         judge(&p->outcomes[item], p, &p->cells[place], &methods[which], p->first + recording, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "%s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "%s\n", error.text);
     return status;
 }
 
@@ -518,8 +506,7 @@ static int print_row(const plan *p, const cell *c, const method *by, const outco
     uint64_t wrong = 0;
     bool(*all)[CHAINS] = sf_resize(NULL, p->recordings, sizeof *all);
     bool(*whole)[CHAINS] = sf_resize(NULL, p->recordings, sizeof *whole);
-    if (all == NULL || whole == NULL)
-        return SF_NO_MEMORY;
+    if (all == NULL || whole == NULL) return SF_NO_MEMORY;
     for (uint64_t i = 0; i < p->recordings; i++) {
         links += of[i].links;
         precision += of[i].precision;
@@ -553,12 +540,10 @@ static int read_arguments(plan *p, int count, char **arguments)
 {
     uint64_t numbers[] = {20, 1000, 600, 0, 1, 0, 8};
     for (int i = 1; i < count; i++)
-        if (i > 7 || !sf_parse_uint(arguments[i], 1000000, &numbers[i - 1]))
-            return SF_USAGE;
+        if (i > 7 || !sf_parse_uint(arguments[i], 1000000, &numbers[i - 1])) return SF_USAGE;
     *p = (plan){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4],
                 numbers[5], numbers[6], CELLS,      cells,      NULL};
-    if (p->threads == 0)
-        p->threads = sf_thread_cores();
+    if (p->threads == 0) p->threads = sf_thread_cores();
     if (p->only > 0) {
         p->cells = &cells[p->only - 1];
         p->cell_count = 1;

@@ -31,8 +31,7 @@ static int draw(sf_csr *graph, const job *j)
                       .directed = true,
                       .offsets = sf_alloc(j->units + 1, sizeof *graph->offsets),
                       .targets = sf_alloc(edges, sizeof *graph->targets)};
-    if (graph->offsets == NULL || graph->targets == NULL)
-        return SF_NO_MEMORY;
+    if (graph->offsets == NULL || graph->targets == NULL) return SF_NO_MEMORY;
     for (uint32_t v = 0; v <= j->units; v++)
         graph->offsets[v] = (uint64_t)v * j->each;
     for (uint64_t e = 0; e < edges; e++) {
@@ -52,8 +51,7 @@ static int run(sf_reach_counts *counts, double *ms, const job *j, const sf_csr *
         double start = sf_clock_seconds();
         int status = sf_connectivity_reach_all(counts, graph, j->hops, device, error);
         took[i] = (sf_clock_seconds() - start) * 1e3;
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     sf_reals_sort(took, TIMES);
     *ms = took[TIMES / 2];
@@ -72,10 +70,8 @@ static int compare(const job *j, sf_device *device, sf_error *error)
     sf_reach_counts here = {0}, there = {0};
     double here_ms = 0, there_ms = 0;
     int status = draw(&graph, j);
-    if (status == SF_OK)
-        status = run(&here, &here_ms, j, &graph, NULL, error);
-    if (status == SF_OK && device != NULL)
-        status = run(&there, &there_ms, j, &graph, device, error);
+    if (status == SF_OK) status = run(&here, &here_ms, j, &graph, NULL, error);
+    if (status == SF_OK && device != NULL) status = run(&there, &there_ms, j, &graph, device, error);
     if (status == SF_OK && device != NULL && !are_same(&here, &there, j->units)) {
         snprintf(error->text, sizeof error->text, "the counts differ");
         status = SF_INTERNAL;
@@ -87,8 +83,7 @@ static int compare(const job *j, sf_device *device, sf_error *error)
         else
             printf("%" PRIu32 " hops", j->hops);
         printf(": cpu %.2f ms", here_ms);
-        if (device != NULL)
-            printf(", %s %.2f ms", sf_device_name(device), there_ms);
+        if (device != NULL) printf(", %s %.2f ms", sf_device_name(device), there_ms);
         printf("\n");
     }
     sf_reach_counts_free(&here);
@@ -107,7 +102,6 @@ int main(int argc, char **argv)
     int status = argc > 1 ? sf_device_find(&device, argv[1], &error) : SF_OK;
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0] && status == SF_OK; i++)
         status = compare(&jobs[i], device, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "bench_reach: %s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_reach: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

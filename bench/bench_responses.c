@@ -33,10 +33,8 @@ typedef struct list {
 
 static void add(list *to, uint32_t unit, double time_s)
 {
-    if (time_s < 0 || time_s * 1e9 >= (double)to->stop_ns)
-        return;
-    if (sf_reserve(&to->items, &to->capacity, to->count + 1, sizeof *to->items) != 0)
-        exit(1);
+    if (time_s < 0 || time_s * 1e9 >= (double)to->stop_ns) return;
+    if (sf_reserve(&to->items, &to->capacity, to->count + 1, sizeof *to->items) != 0) exit(1);
     to->items[to->count++] = (sf_spike){.time_ns = (int64_t)(time_s * 1e9), .unit = unit};
 }
 
@@ -83,8 +81,7 @@ static void beat(list *to, uint32_t unit, double hz, double cv, sf_random *rando
 static void drift(list *to, uint32_t unit, sf_random *random)
 {
     for (double t = 0; (t += sf_random_exponential(random) / 20) < end_of(to);)
-        if (sf_random_uniform(random) < t / end_of(to))
-            add(to, unit, t);
+        if (sf_random_uniform(random) < t / end_of(to)) add(to, unit, t);
 }
 
 typedef enum kind {
@@ -153,8 +150,7 @@ static int by_number(const void *a, const void *b)
 static void make_markers(sf_marker *markers, size_t count, bool regular, sf_random *random)
 {
     double *times = sf_alloc(count, sizeof *times);
-    if (times == NULL)
-        exit(1);
+    if (times == NULL) exit(1);
     for (size_t k = 0; k < count; k++)
         times[k] = LEAD_S + (regular ? (double)k : (double)count * sf_random_uniform(random));
     qsort(times, count, sizeof *times, by_number);
@@ -201,10 +197,8 @@ static int look(found *to, const sf_recording *recording, const design *d, uint6
     options.baseline = d->baseline;
     options.seed = seed;
     int status = sf_responses_open(&responses, recording, &options, &error);
-    if (status == SF_OK)
-        status = sf_responses_take_units(&responses, recording, 1, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "bench_responses: %s\n", error.text);
+    if (status == SF_OK) status = sf_responses_take_units(&responses, recording, 1, &error);
+    if (status != SF_OK) fprintf(stderr, "bench_responses: %s\n", error.text);
     for (size_t u = 0; status == SF_OK && u < UNITS; u++) {
         const sf_response *item = &responses.items[u];
         bool stands = item->q <= LEVEL, responds = d->share > 0 && u % 2 == 0;
@@ -230,13 +224,11 @@ static int run_round(void *context, unsigned worker, size_t round)
     const sf_span recorded = {0, spikes.stop_ns};
     sf_recording *recording = NULL;
     sf_error error;
-    if (markers == NULL)
-        return SF_NO_MEMORY;
+    if (markers == NULL) return SF_NO_MEMORY;
     make_markers(markers, d->trials, d->regular, &random);
     for (uint32_t u = 0; u < UNITS; u++) {
         make_unit(&spikes, u, d->of, &random);
-        if (u % 2 == 0)
-            respond(&spikes, u, markers, d->trials, d->share, &random);
+        if (u % 2 == 0) respond(&spikes, u, markers, d->trials, d->share, &random);
     }
     input.unit_count = UNITS;
     input.spikes = spikes.items;
@@ -245,8 +237,7 @@ static int run_round(void *context, unsigned worker, size_t round)
     input.marker_count = d->trials;
     input.recorded = &recorded;
     int status = sf_recording_new(&recording, &input, &error);
-    if (status == SF_OK)
-        status = look(&b->rounds[round], recording, d, round + 1);
+    if (status == SF_OK) status = look(&b->rounds[round], recording, d, round + 1);
     sf_recording_free(recording);
     sf_free(spikes.items);
     sf_free(markers);
@@ -288,8 +279,7 @@ static int bench_seconds(void)
     sf_recording *recording = NULL;
     sf_response_options options = SF_RESPONSE_OPTIONS;
     sf_responses responses = {0};
-    if (markers == NULL)
-        return SF_NO_MEMORY;
+    if (markers == NULL) return SF_NO_MEMORY;
     make_markers(markers, LARGE_TRIALS, true, &random);
     for (uint32_t u = 0; u < LARGE_UNITS; u++)
         fire(&spikes, u, 5, &random);
@@ -301,10 +291,8 @@ static int bench_seconds(void)
     int status = sf_recording_new(&recording, &input, NULL);
     options.marker = "ttl0";
     int64_t began_ns = sf_clock_monotonic_ns();
-    if (status == SF_OK)
-        status = sf_responses_open(&responses, recording, &options, NULL);
-    if (status == SF_OK)
-        status = sf_responses_take_units(&responses, recording, 0, NULL);
+    if (status == SF_OK) status = sf_responses_open(&responses, recording, &options, NULL);
+    if (status == SF_OK) status = sf_responses_take_units(&responses, recording, 0, NULL);
     printf("%d units, %d trials, %zu spikes: %.2f s on %u cores\n", LARGE_UNITS, LARGE_TRIALS, spikes.count,
            (double)(sf_clock_monotonic_ns() - began_ns) * 1e-9, sf_thread_cores());
     sf_responses_free(&responses);

@@ -37,8 +37,7 @@ static int draw(sf_csr *graph, uint32_t vertices, uint32_t edges, sf_error *erro
         uint32_t to = (uint32_t)sf_random_below(&random, vertices);
         status = from != to ? sf_edge_list_add(&list, from, to, error) : SF_OK;
     }
-    if (status == SF_OK)
-        status = sf_csr_build(graph, &list, SF_CSR_DROP_DUPLICATES, error);
+    if (status == SF_OK) status = sf_csr_build(graph, &list, SF_CSR_DROP_DUPLICATES, error);
     sf_edge_list_free(&list);
     return status;
 }
@@ -53,8 +52,7 @@ static int measure(const sf_csr *graph, const sf_measure *taken, const sf_rewire
     for (int run = 0; run < RUNS; run++) {
         double start = sf_clock_seconds();
         int status = sf_spread_find(spreads, counts, graph, taken, options, place, NULL, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         *best = fmin(*best, sf_clock_seconds() - start);
     }
     *sum = 0;
@@ -73,8 +71,7 @@ static int print_row(int size, const sf_rewired_options *options, sf_error *erro
     sf_ran place;
     double seconds[2] = {0}, sums[2] = {0};
     int status = draw(&graph, sizes[size].vertices, sizes[size].edges, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_motif_read(&loop, "feed-forward-loop", true, error);
     for (int i = 0; i < 2 && status == SF_OK; i++)
         status = measure(&graph, &taken[i], options, &place, &seconds[i], &sums[i], error);
@@ -112,7 +109,6 @@ int main(int count, char **arguments)
     int status = print_rows(options, count > 2 ? arguments[2] : "cpu", &error);
     for (uint32_t i = 0; count <= 2 && status == SF_OK && i < sf_device_count(); i++)
         status = print_rows(options, sf_device_name(sf_device_at(i)), &error);
-    if (status != SF_OK)
-        fprintf(stderr, "%s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "%s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

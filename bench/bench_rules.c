@@ -160,8 +160,7 @@ static void make_labels(session *s, sf_random *random)
 static int add_spike(session *s, uint32_t unit, double at)
 {
     int64_t tick = 50000, time = (int64_t)(at * 1e9) / tick * tick;
-    if (sf_reserve(&s->spikes, &s->spike_room, s->spike_count + 1, sizeof *s->spikes) != 0)
-        return -1;
+    if (sf_reserve(&s->spikes, &s->spike_room, s->spike_count + 1, sizeof *s->spikes) != 0) return -1;
     s->spikes[s->spike_count++] = (sf_spike){time, unit, NAN};
     return 0;
 }
@@ -177,16 +176,14 @@ static int make_spikes(session *s, sf_random *random)
             for (double at = from; (at += sf_random_exponential(random) / most) < to;) {
                 double rate = base * s->slow[u][(size_t)(at * STEPS / SECONDS)];
                 rate *= u == 3 && on ? s->of->gain : 1;
-                if (sf_random_uniform(random) * most < rate && add_spike(s, u, at) != 0)
-                    return -1;
+                if (sf_random_uniform(random) * most < rate && add_spike(s, u, at) != 0) return -1;
             }
         }
         for (double at = from;
              s->of->chain_hz > 0 && (at += sf_random_exponential(random) / s->of->chain_hz) < to - 0.02;)
             for (uint32_t k = 0; k < 3; k++) {
                 double place = on ? at + 0.005 * k : from + (to - from) * sf_random_uniform(random);
-                if (add_spike(s, 2 * k, place) != 0)
-                    return -1;
+                if (add_spike(s, 2 * k, place) != 0) return -1;
             }
     }
     return 0;
@@ -217,13 +214,11 @@ static int take_counts(labelled_counts *of, const sf_recording *recording, const
     *of = (labelled_counts){.windows = sf_alloc(count, sizeof *of->windows),
                             .labels = sf_alloc(count, sizeof *of->labels),
                             .counts = sf_alloc(count, sizeof *of->counts)};
-    if (of->windows == NULL || of->labels == NULL || of->counts == NULL)
-        return sf_fail_memory(error);
+    if (of->windows == NULL || of->labels == NULL || of->counts == NULL) return sf_fail_memory(error);
     int status =
         sf_label_windows(&of->labelled, recording, told->windows, count, s->epochs, s->epoch_count, error);
     for (size_t w = 0; status == SF_OK && w < count; w++) {
-        if (of->labelled.labels[w] == SF_NO_LABEL)
-            continue;
+        if (of->labelled.labels[w] == SF_NO_LABEL) continue;
         of->windows[of->count] = told->windows[w];
         of->labels[of->count] = of->labelled.labels[w];
         of->counts[of->count++] = &told->window_counts[w * told->count];
@@ -267,8 +262,7 @@ static int learn(sf_rules *rules, const sf_recording *recording, const session *
                             .shifts = (size_t)shifts,
                             .seed = seed,
                             .threads = 1};
-    if (status == SF_OK)
-        status = sf_rules_learn(rules, &input, error);
+    if (status == SF_OK) status = sf_rules_learn(rules, &input, error);
     free_counts(&of);
     sf_episodes_free(counted);
     sf_episodes_free(found);
@@ -297,8 +291,7 @@ static int run_session(void *context, unsigned worker, size_t item)
     sf_recording *recording = NULL;
     sf_rules rules = {.accuracy = NAN};
     sf_random random = sf_random_start(p->first + item, (uint64_t)(p->of - settings));
-    if (s == NULL)
-        return SF_NO_MEMORY;
+    if (s == NULL) return SF_NO_MEMORY;
     s->of = p->of;
     make_slow(s, &random);
     make_labels(s, &random);
@@ -307,10 +300,8 @@ static int run_session(void *context, unsigned worker, size_t item)
     input.spikes = s->spikes;
     input.spike_count = s->spike_count;
     input.recorded = &(sf_span){0, SECONDS * S};
-    if (status == SF_OK)
-        status = sf_recording_new(&recording, &input, &error);
-    if (status == SF_OK)
-        status = learn(&rules, recording, s, p->first + item, p->shifts, &error);
+    if (status == SF_OK) status = sf_recording_new(&recording, &input, &error);
+    if (status == SF_OK) status = learn(&rules, recording, s, p->first + item, p->shifts, &error);
     if (status == SF_OK)
         p->outcomes[item] = (outcome){rules.accuracy, rules.chance_mean, rules.chance_p};
     else
@@ -325,8 +316,7 @@ static int run_session(void *context, unsigned worker, size_t item)
 static int run_kind(plan *p)
 {
     p->outcomes = sf_alloc((size_t)p->sessions, sizeof *p->outcomes);
-    if (p->outcomes == NULL)
-        return SF_NO_MEMORY;
+    if (p->outcomes == NULL) return SF_NO_MEMORY;
     int status = sf_parallel_for(p->threads > 0 ? (unsigned)p->threads : sf_thread_cores(),
                                  (size_t)p->sessions, run_session, p);
     double n = (double)p->sessions, accuracy = 0, chance = 0, low = 0, lowest = 0, told = 0;
@@ -358,8 +348,7 @@ int main(int argc, char **argv)
     printf("|---|---|---|---|---|---|\n");
     for (size_t k = 0; k < KINDS; k++) {
         p.of = &settings[k];
-        if ((p.only == 0 || p.only == k + 1) && run_kind(&p) != SF_OK)
-            return EXIT_FAILURE;
+        if ((p.only == 0 || p.only == k + 1) && run_kind(&p) != SF_OK) return EXIT_FAILURE;
     }
     return EXIT_SUCCESS;
 }

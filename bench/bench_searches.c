@@ -40,8 +40,7 @@ static uint32_t draw(drawing *d, uint32_t below)
 
 static void link(drawing *d, uint32_t from, uint32_t to)
 {
-    if (from != to && d->list.edge_count < d->room)
-        d->list.edges[d->list.edge_count++] = (sf_edge){from, to};
+    if (from != to && d->list.edge_count < d->room) d->list.edges[d->list.edge_count++] = (sf_edge){from, to};
 }
 
 /* Unions of random cycles: every vertex has `degree` neighbours, an even number, less what falls together. */
@@ -101,12 +100,9 @@ static void cube(drawing *d, double unused, double also)
     (void)also;
     uint32_t side = (uint32_t)cbrt(d->n + 0.5);
     for (uint32_t v = 0; v < side * side * side; v++) {
-        if (v % side + 1 < side)
-            link(d, v, v + 1);
-        if (v / side % side + 1 < side)
-            link(d, v, v + side);
-        if (v / side / side + 1 < side)
-            link(d, v, v + side * side);
+        if (v % side + 1 < side) link(d, v, v + 1);
+        if (v / side % side + 1 < side) link(d, v, v + side);
+        if (v / side / side + 1 < side) link(d, v, v + side * side);
     }
 }
 
@@ -137,8 +133,7 @@ static void communities(drawing *d, double degree, double between)
         uint32_t first = v / 1000 * 1000, size = d->n - first < 1000 ? d->n - first : 1000;
         for (uint32_t k = 0; k < (uint32_t)degree / 2; k++)
             link(d, v, first + draw(d, size));
-        if (draw(d, 1u << 20) < between / 2 * (1u << 20))
-            link(d, v, draw(d, d->n));
+        if (draw(d, 1u << 20) < between / 2 * (1u << 20)) link(d, v, draw(d, d->n));
     }
 }
 
@@ -189,8 +184,7 @@ static int make_edges(sf_edge_list *list, const kind *k, sf_error *error)
     d.list.vertex_count = k->n;
     d.list.edges = sf_alloc(d.room, sizeof *d.list.edges);
     d.list.edge_capacity = d.room;
-    if (d.list.edges == NULL)
-        return sf_fail_memory(error);
+    if (d.list.edges == NULL) return sf_fail_memory(error);
     k->make(&d, k->a, k->b);
     *list = d.list;
     return SF_OK;
@@ -217,8 +211,7 @@ static int draw_sources(bench *b, sf_error *error)
         sf_bfs_result_free(&result);
         root = draw(&d, b->graph.vertex_count);
         int status = sf_bfs(&result, &b->graph, root, UINT32_MAX, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     for (size_t i = 0; i < SOURCES; i++)
         do
@@ -233,15 +226,13 @@ static void keep(bench *b, size_t i, const sf_bfs_result *result)
     uint64_t sum = 1;
     for (uint32_t v = 0; v < b->graph.vertex_count; v++)
         sum = sum * 31 + result->levels[v];
-    if (b->ways == 0)
-        b->sums[i] = sum;
+    if (b->ways == 0) b->sums[i] = sum;
     b->wrong |= sum != b->sums[i];
 }
 
 static void show(const bench *b, const char *name, const sf_backend_level *log, uint32_t count)
 {
-    if (!b->shows)
-        return;
+    if (!b->shows) return;
     printf("  %s:", name);
     for (uint32_t i = 0; i < count && i < MOST_SHOWN; i++)
         printf(" %llu%s%.1f", (unsigned long long)log[i].found, log[i].bottom_up ? "^" : "v",
@@ -259,12 +250,10 @@ static int search_here(bench *b, const char *name, const sf_bfs_options *options
         sf_bfs_result result = {0};
         status = search != NULL ? sf_bfs_run(search, b->sources[of], &result, error)
                                 : sf_bfs(&result, &b->graph, b->sources[of], UINT32_MAX, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         took[of] = result.seconds * 1e3;
         keep(b, of, &result);
-        if (search != NULL && i == SOURCES)
-            show(b, name, sf_bfs_levels(search), result.depth + 1);
+        if (search != NULL && i == SOURCES) show(b, name, sf_bfs_levels(search), result.depth + 1);
         sf_bfs_result_free(&result);
     }
     sf_bfs_close(search);
@@ -281,8 +270,7 @@ static int search_there(bench *b, const char *name, const sf_device_graph *graph
     sf_backend_level log[MOST_SHOWN];
     int status =
         sf_device_search_open(&search, graph, &(sf_backend_search_options){.direction = direction}, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint32_t n = b->graph.vertex_count;
     sf_bfs_result result = {.levels = sf_alloc(n, sizeof *result.levels)};
     for (size_t i = 0; i <= 3 * SOURCES && status == SF_OK && result.levels != NULL; i++) {
@@ -292,8 +280,7 @@ static int search_there(bench *b, const char *name, const sf_device_graph *graph
         status = sf_device_search_job(&search, &job, error);
         took[of] = i < SOURCES ? job.seconds * 1e3 : fmin(took[of], job.seconds * 1e3);
         keep(b, of, &result);
-        if (i == 3 * SOURCES)
-            show(b, name, log, job.depth + 1);
+        if (i == 3 * SOURCES) show(b, name, log, job.depth + 1);
     }
     sf_free(result.levels);
     sf_device_search_close(&search);
@@ -309,12 +296,10 @@ static int run_ways(bench *b, sf_device *device, sf_error *error)
     for (unsigned threads = 1; threads != UINT32_MAX && status == SF_OK;
          threads = threads == 1 ? 0 : UINT32_MAX)
         status = search_here(b, names[0], &(sf_bfs_options){.threads = threads}, error);
-    if (status != SF_OK || device == NULL)
-        return status;
+    if (status != SF_OK || device == NULL) return status;
     sf_device_graph graph;
     status = sf_device_graph_open(&graph, device, &b->graph, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (int direction = SF_BFS_AUTO; direction <= SF_BFS_BOTTOM_UP && status == SF_OK; direction++)
         status = search_there(b, names[direction], &graph, (sf_bfs_direction)direction, error);
     sf_device_graph_close(&graph);
@@ -326,21 +311,17 @@ static int run(const kind *k, sf_device *device, bool shows, sf_error *error)
     bench b = {.kind = k, .shows = shows};
     sf_edge_list list = {0};
     int status = make_edges(&list, k, error);
-    if (status == SF_OK)
-        status = sf_csr_build(&b.graph, &list, SF_CSR_SIMPLE, error);
+    if (status == SF_OK) status = sf_csr_build(&b.graph, &list, SF_CSR_SIMPLE, error);
     sf_edge_list_free(&list);
-    if (status == SF_OK)
-        status = draw_sources(&b, error);
-    if (status == SF_OK)
-        status = run_ways(&b, device, error);
+    if (status == SF_OK) status = draw_sources(&b, error);
+    if (status == SF_OK) status = run_ways(&b, device, error);
     if (status == SF_OK) {
         printf("%-22s %9u %9llu", k->name, b.graph.vertex_count,
                (unsigned long long)sf_csr_edge_count(&b.graph));
         for (size_t i = 0; i < b.ways; i++)
             printf(" %9.4f", b.ms[i]);
         printf("  %5.2f", b.ms[0] / b.ms[1]);
-        if (device != NULL)
-            printf(" %5.2f", fmin(fmin(b.ms[3], b.ms[4]), b.ms[5]) / b.ms[3]);
+        if (device != NULL) printf(" %5.2f", fmin(fmin(b.ms[3], b.ms[4]), b.ms[5]) / b.ms[3]);
         printf("%s\n", b.wrong ? "  LEVELS DIFFER" : "");
         fflush(stdout);
     }
@@ -358,7 +339,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status == SF_OK; i++)
         if (argc < 3 || strcmp(argv[2], kinds[i].name) == 0)
             status = run(&kinds[i], device, argc > 2, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "bench_searches: %s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_searches: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

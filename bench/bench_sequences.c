@@ -109,8 +109,7 @@ static size_t draw_events(made *m, double *events, double mean)
         now += (m->d->trains == REGULAR ? gamma_of_8(&m->random) : sf_random_exponential(&m->random)) *
                clump / mean;
         for (int i = 0; i < (int)clump && now >= 0; i++)
-            if (now + 0.01 * i < 1)
-                events[count++] = now + 0.01 * i;
+            if (now + 0.01 * i < 1) events[count++] = now + 0.01 * i;
     }
     return count;
 }
@@ -118,8 +117,7 @@ static size_t draw_events(made *m, double *events, double mean)
 /* A rise of 5 ms and a fall by e every third of the length. */
 static double time_course(double place, double volley, double length_s)
 {
-    if (place < volley)
-        return 0.005 * place / volley;
+    if (place < volley) return 0.005 * place / volley;
     double rest = (place - volley) / (1 - volley);
     return 0.005 * (rest < 0.05 ? sqrt(rest / 0.05) : 1) - log(1 - rest * (1 - exp(-3.0))) / 3 * length_s;
 }
@@ -164,8 +162,7 @@ static int make(made *m, const design *d, size_t bursts, uint64_t seed, uint64_t
     m->recording.units.count = d->units;
     m->recording.units.items = sf_alloc(d->units, sizeof *m->recording.units.items);
     m->spikes = sf_alloc(d->units, sizeof *m->spikes);
-    if (m->recording.units.items == NULL || m->spikes == NULL)
-        return SF_NO_MEMORY;
+    if (m->recording.units.items == NULL || m->spikes == NULL) return SF_NO_MEMORY;
     for (uint32_t u = 0; u < d->units; u++) {
         m->spikes[u] = d->spikes * exp(d->spread * sf_random_normal(&m->random));
         double rate_hz = u < d->tonic ? 10 : d->tonic_hz;
@@ -202,8 +199,7 @@ static int look(sf_sequences *found, size_t *bursts, const made *m)
     sf_bursts network = {0};
     sf_error error;
     int status = sf_bursts_find(&network, &m->recording, &rule, &error);
-    if (status == SF_OK)
-        status = sf_sequences_find(found, &m->recording, &network, &options, &error);
+    if (status == SF_OK) status = sf_sequences_find(found, &m->recording, &network, &options, &error);
     *bursts = network.count;
     sf_bursts_free(&network);
     return status;
@@ -252,10 +248,8 @@ static int of_design(tally *t, const design *d, size_t rounds, size_t bursts, ui
         sf_sequences found = {0};
         size_t count = 0;
         status = make(&m, d, bursts, seed, i);
-        if (status == SF_OK)
-            status = look(&found, &count, &m);
-        if (status == SF_OK)
-            add(t, &found, d);
+        if (status == SF_OK) status = look(&found, &count, &m);
+        if (status == SF_OK) add(t, &found, d);
         t->bursts += count;
         sf_sequences_free(&found);
         unmake(&m);
@@ -269,11 +263,9 @@ static int bench_nulls(size_t rounds, size_t bursts, uint64_t seed)
            "unit p low", "placed", "most", "sequences");
     for (size_t k = 0; k < sizeof nulls / sizeof *nulls; k++) {
         tally t;
-        if (!is_wanted(k))
-            continue;
+        if (!is_wanted(k)) continue;
         int status = of_design(&t, &nulls[k], rounds, bursts, seed + k);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         double all = (double)t.recordings;
         printf("%-40s %8.1f %10.3f %8.2f %12.3f %8.3f %8.3f %10.2f\n", nulls[k].name, (double)t.bursts / all,
                t.similarity / all, (double)t.low / all, (double)t.low_units / (double)t.units, t.placed / all,
@@ -289,11 +281,9 @@ static int bench_planted(size_t rounds, size_t bursts, uint64_t seed)
            "placed", "recall", "precision", "order");
     for (size_t k = 0; k < sizeof planted / sizeof *planted; k++) {
         tally t;
-        if (!is_wanted(k))
-            continue;
+        if (!is_wanted(k)) continue;
         int status = of_design(&t, &planted[k], rounds, bursts, seed + 100 + k);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         double all = (double)t.recordings;
         printf("%-40s %8.1f %10.3f %8.2f %8.3f %8.2f %10.3f %8.3f\n", planted[k].name, (double)t.bursts / all,
                t.similarity / all, (double)t.low / all, t.placed / all, t.recall / all, t.precision / t.found,
@@ -314,10 +304,8 @@ static int bench_cost(uint64_t seed)
         d.units = units[k];
         int status = make(&m, &d, bursts[k], seed, 0);
         int64_t began_ns = sf_clock_monotonic_ns();
-        if (status == SF_OK)
-            status = look(&found, &count, &m);
-        if (status != SF_OK)
-            return status;
+        if (status == SF_OK) status = look(&found, &count, &m);
+        if (status != SF_OK) return status;
         printf("{\"units\":%zu,\"bursts\":%zu,\"spikes\":%zu,\"seconds\":%.3g}\n", units[k], count,
                m.recording.spike_count, (double)(sf_clock_monotonic_ns() - began_ns) * 1e-9);
         sf_sequences_free(&found);
@@ -333,15 +321,12 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 4 ? (uint64_t)atoll(argv[4]) : 1;
     bool all = strcmp(part, "all") == 0;
     for (int i = 0; argc > 5 && sf_sequence_order_names[i] != NULL; i++)
-        if (strcmp(argv[5], sf_sequence_order_names[i]) == 0)
-            order_by = (sf_sequence_order)i;
+        if (strcmp(argv[5], sf_sequence_order_names[i]) == 0) order_by = (sf_sequence_order)i;
     only_kind = argc > 6 ? (size_t)atol(argv[6]) : 0;
     int status = SF_OK;
-    if (all || strcmp(part, "null") == 0)
-        status = bench_nulls(rounds, bursts, seed);
+    if (all || strcmp(part, "null") == 0) status = bench_nulls(rounds, bursts, seed);
     if (status == SF_OK && (all || strcmp(part, "planted") == 0))
         status = bench_planted(rounds, bursts, seed);
-    if (status == SF_OK && (all || strcmp(part, "cost") == 0))
-        status = bench_cost(seed);
+    if (status == SF_OK && (all || strcmp(part, "cost") == 0)) status = bench_cost(seed);
     return status == SF_OK ? 0 : 1;
 }

@@ -128,8 +128,7 @@ static void add_train(recording *r, const kind *k, uint32_t unit)
     for (double at = 0; at < SECONDS;) {
         for (int i = 0; i < order; i++)
             at += sf_random_exponential(&r->random) / (hz * most * order);
-        if (uniform(r, 0, most) < relative_rate(k, at, phase))
-            add(r, unit, at);
+        if (uniform(r, 0, most) < relative_rate(k, at, phase)) add(r, unit, at);
     }
 }
 
@@ -149,8 +148,7 @@ static double latency(recording *r, const kind *k)
 {
     if (k->shape == ONSET)
         return uniform(r, 0, 1) < 0.5 ? uniform(r, 0, k->times) : 0.15 * sf_random_exponential(&r->random);
-    if (k->shape == LOCKED)
-        return 0.02 + normal(r, 0.005);
+    if (k->shape == LOCKED) return 0.02 + normal(r, 0.005);
     return normal(r, k->shape == GROUP ? 0.015 : 0.1);
 }
 
@@ -196,8 +194,7 @@ static recording make(const kind *k, uint64_t seed)
     recording r = {.random = sf_random_start(seed, (uint64_t)(k - kinds) + 1)};
     for (uint32_t u = 0; u < k->units; u++) {
         add_train(&r, k, u);
-        if (k->shape == OWN)
-            add_own_bursts(&r, u);
+        if (k->shape == OWN) add_own_bursts(&r, u);
     }
     if (k->shape == CHAIN)
         add_chain(&r, k);
@@ -277,12 +274,9 @@ static int run_seed(tally *sum, const kind *k, const plan *p, uint64_t seed, sf_
     sf_mine_result *result = NULL;
     sf_significance told;
     int status = r.failed ? SF_NO_MEMORY : sf_mine_spikes(&result, &input, &mining, NULL, error);
-    if (status == SF_OK)
-        status = sf_significance_test(&told, result, &input, &mining, &test, NULL, error);
-    if (status == SF_OK)
-        add_items(sum, k, result, &told);
-    if (result != NULL)
-        sf_mine_result_free(result);
+    if (status == SF_OK) status = sf_significance_test(&told, result, &input, &mining, &test, NULL, error);
+    if (status == SF_OK) add_items(sum, k, result, &told);
+    if (result != NULL) sf_mine_result_free(result);
     sf_free(r.spikes);
     return status;
 }
@@ -293,8 +287,7 @@ static void print_row(const kind *k, const tally *sum, uint64_t seeds)
 {
     printf("| %s | 1/%.3g | %.2f | %" PRIu64 " | ", k->name, sum->divisor / (double)seeds,
            sum->sharpness / (double)seeds, sum->without_verdict);
-    if (sum->unlinked > 0)
-        printf("%.2f %%", 100 * (double)sum->low / (double)sum->unlinked);
+    if (sum->unlinked > 0) printf("%.2f %%", 100 * (double)sum->low / (double)sum->unlinked);
     printf(" | %" PRIu64 " | %" PRIu64 " | ", sum->good, sum->false_q);
     if (k->part > 0 && k->shape != CHAIN)
         printf("%" PRIu64 " (false q in %" PRIu64 ")", sum->group_lost, sum->group_false);
@@ -323,14 +316,11 @@ int main(int count, char **arguments)
            p.seeds);
     for (size_t i = 0; i < KINDS && status == SF_OK; i++) {
         tally sum = {0};
-        if (p.only != 0 && p.only != i + 1)
-            continue;
+        if (p.only != 0 && p.only != i + 1) continue;
         for (uint64_t seed = p.first; seed < p.first + p.seeds && status == SF_OK; seed++)
             status = run_seed(&sum, &kinds[i], &p, seed, &error);
-        if (status == SF_OK)
-            print_row(&kinds[i], &sum, p.seeds);
+        if (status == SF_OK) print_row(&kinds[i], &sum, p.seeds);
     }
-    if (status != SF_OK)
-        fprintf(stderr, "%s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "%s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

@@ -95,8 +95,7 @@ static int look_at(cell *c, const sf_recording *recording, const plan *p, uint64
     sf_significance told;
     sf_error error;
     int status = sf_mine_spikes(&result, &input, &options, NULL, &error);
-    if (status == SF_OK)
-        status = sf_significance_test(&told, result, &input, &options, &how, NULL, &error);
+    if (status == SF_OK) status = sf_significance_test(&told, result, &input, &options, &how, NULL, &error);
     if (status != SF_OK) {
         fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, error.text);
         return status;
@@ -120,8 +119,7 @@ static int do_recording(void *context, unsigned worker, size_t item)
     uint64_t seed = p->arguments.first_seed + item;
     sf_recording recording;
     int status = simulate(&recording, c, seed);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = look_at(c, &recording, p, seed);
     sf_recording_clear(&recording);
     return status;
@@ -136,8 +134,7 @@ static void print_cell(const cell *c)
 int main(int argc, char **argv)
 {
     plan p = {0};
-    if (bench_read_arguments(&p.arguments, argc, argv, CELLS) != SF_OK)
-        return EXIT_FAILURE;
+    if (bench_read_arguments(&p.arguments, argc, argv, CELLS) != SF_OK) return EXIT_FAILURE;
     p.options = bench_significance(&p.arguments);
     size_t only = (size_t)p.arguments.cell;
     cell cells[CELLS] = {0};

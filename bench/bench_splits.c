@@ -66,11 +66,9 @@ static sf_simulation_chain link(const kind *k, uint32_t from, uint32_t to)
 /* The links of the chain of these units, from `first` on; returns how many. */
 static size_t link_chain(sf_simulation_chain *to, const kind *k, linked by, uint32_t first)
 {
-    if (by == NONE)
-        return 0;
+    if (by == NONE) return 0;
     to[0] = link(k, first, by == OUTER_TWO ? first + 2 : first + 1);
-    if (by != TWO_PAIRS)
-        return 1;
+    if (by != TWO_PAIRS) return 1;
     to[1] = link(k, first + 2, first + 3);
     return 2;
 }
@@ -141,12 +139,10 @@ static int test_chains(cell *c, const sf_recording *recording, const plan *p, co
     int status = sf_mine_given(&result, &mining, &input, chains, count, 1, NULL, &error);
     if (status == SF_OK) {
         status = sf_significance_test(&told, result, &input, &mining, &how, NULL, &error);
-        if (status == SF_OK)
-            look_at(c, result, &told);
+        if (status == SF_OK) look_at(c, result, &told);
         sf_mine_result_free(result);
     }
-    if (status != SF_OK)
-        fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, error.text);
+    if (status != SF_OK) fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, error.text);
     return status;
 }
 
@@ -161,8 +157,7 @@ static int do_recording(void *context, unsigned worker, size_t item)
     uint64_t seed = p->arguments.first_seed + item;
     sf_recording recording;
     int status = simulate(&recording, k, by, size, seed);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = test_chains(&p->cells[index], &recording, p, k, size, seed);
     sf_recording_clear(&recording);
     return status;
@@ -179,8 +174,7 @@ static void print_cell(const cell *c, size_t index)
 int main(int argc, char **argv)
 {
     static plan p;
-    if (bench_read_arguments(&p.arguments, argc, argv, CELLS) != SF_OK)
-        return EXIT_FAILURE;
+    if (bench_read_arguments(&p.arguments, argc, argv, CELLS) != SF_OK) return EXIT_FAILURE;
     p.options = bench_significance(&p.arguments);
     size_t only = (size_t)p.arguments.cell, asked = only > 0 ? 1 : CELLS;
     if (sf_parallel_for((unsigned)p.arguments.threads, asked * p.arguments.recordings, do_recording, &p) != 0)
@@ -188,7 +182,6 @@ int main(int argc, char **argv)
     printf("| recordings | linked | of them | without a verdict | chains | p < 0.05 | p <= 0.01 | with a q < "
            "0.05 |\n|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < CELLS; i++)
-        if (only == 0 || only == i + 1)
-            print_cell(&p.cells[i], i);
+        if (only == 0 || only == i + 1) print_cell(&p.cells[i], i);
     return EXIT_SUCCESS;
 }

@@ -74,10 +74,8 @@ static void add(stream *s, double at_s, uint32_t unit, const setting *of)
 {
     void *items = s->items;
     int64_t time_ns = (int64_t)(at_s * 1e9);
-    if (time_ns < 0 || time_ns >= of->length_ns)
-        return;
-    if (sf_reserve(&items, &s->capacity, s->count + 1, sizeof *s->items) != 0)
-        exit(71);
+    if (time_ns < 0 || time_ns >= of->length_ns) return;
+    if (sf_reserve(&items, &s->capacity, s->count + 1, sizeof *s->items) != 0) exit(71);
     s->items = items;
     s->items[s->count++] = (sf_spike){.time_ns = time_ns, .unit = unit, .amplitude = NAN};
 }
@@ -180,8 +178,7 @@ static int open_recording(sf_recording **recording, const setting *of, sf_error 
     input.recorded = kinds[of->kind].undeclared ? NULL : &all;
     sf_recording *whole = NULL;
     int status = sf_recording_new(&whole, &input, error);
-    if (status == SF_OK)
-        status = sf_recording_select(recording, whole, &selection, error);
+    if (status == SF_OK) status = sf_recording_select(recording, whole, &selection, error);
     sf_recording_free(whole);
     sf_free(s.items);
     return status;
@@ -225,11 +222,9 @@ static int look(findings *f, const setting *of, sf_tiling_options tiling, sf_err
     sf_recording *recording = NULL;
     sf_graph *tested = NULL, *all = NULL;
     int status = open_recording(&recording, of, error);
-    if (status == SF_OK)
-        status = sf_graph_of_tiling(&tested, recording, &tiling, NULL, NULL, error);
+    if (status == SF_OK) status = sf_graph_of_tiling(&tested, recording, &tiling, NULL, NULL, error);
     tiling.surrogates = 0;
-    if (status == SF_OK)
-        status = sf_graph_of_tiling(&all, recording, &tiling, NULL, NULL, error);
+    if (status == SF_OK) status = sf_graph_of_tiling(&all, recording, &tiling, NULL, NULL, error);
     if (status == SF_OK) {
         sf_graph_columns columns = {.size = sizeof columns}, every = {.size = sizeof every};
         sf_graph_get_columns(tested, &columns);
@@ -263,8 +258,7 @@ static int print_row(setting of, uint64_t recordings, const sf_tiling_options *t
 static uint64_t argument(int count, char **arguments, int i, uint64_t otherwise)
 {
     uint64_t value;
-    if (i < count && sf_parse_uint(arguments[i], UINT32_MAX, &value))
-        return value;
+    if (i < count && sf_parse_uint(arguments[i], UINT32_MAX, &value)) return value;
     return otherwise;
 }
 
@@ -279,16 +273,13 @@ int main(int count, char **arguments)
     tiling.surrogates = (uint32_t)argument(count, arguments, 2, tiling.surrogates);
     tiling.half_width_ns = (int64_t)argument(count, arguments, 6, 50) * 1000000;
     tiling.threads = (unsigned)argument(count, arguments, 7, 0);
-    if (kind > KINDS)
-        return 64;
+    if (kind > KINDS) return 64;
     printf("| recordings | unrelated pairs that are edges | mean coefficient | recordings with q <= 0.05 "
            "| coupled pairs found | by q <= 0.05 |\n|---|---|---|---|---|---|\n");
     for (size_t k = 0; k < KINDS && status == SF_OK; k++) {
         of.kind = k;
-        if (kind == 0 || kind == k + 1)
-            status = print_row(of, recordings, &tiling, &error);
+        if (kind == 0 || kind == k + 1) status = print_row(of, recordings, &tiling, &error);
     }
-    if (status != SF_OK)
-        fprintf(stderr, "%s %s\n", error.place, error.text);
+    if (status != SF_OK) fprintf(stderr, "%s %s\n", error.place, error.text);
     return status == SF_OK ? 0 : 70;
 }

@@ -62,8 +62,7 @@ static int append_hop(sf_history *history, const setting *s, uint32_t hop, sf_er
     sf_random random = sf_random_start(3, hop);
     size_t count = (size_t)(s->rate / 10);
     sf_spike *spikes = sf_resize(NULL, count, sizeof *spikes);
-    if (spikes == NULL)
-        return SF_NO_MEMORY;
+    if (spikes == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         spikes[i] = (sf_spike){.time_ns = hop * HOP_NS + (int64_t)i * HOP_NS / (int64_t)count,
                                .unit = (uint32_t)sf_random_below(&random, UNITS)};
@@ -76,8 +75,7 @@ static int open_counter(counter *c, sf_device *device, sf_error *error)
 {
     const sf_queue none = {0};
     *c = (counter){0};
-    if (device == NULL)
-        return sf_tracker_open(&c->here, UNITS, 0, error);
+    if (device == NULL) return sf_tracker_open(&c->here, UNITS, 0, error);
     int status = sf_resident_open(&c->resident, device, error);
     return status == SF_OK ? sf_tracks_open(&c->there, c->resident, UNITS, &none, error) : status;
 }
@@ -93,12 +91,10 @@ static int renew(counter *c, const sf_history *history, const sf_episode *episod
                  sf_error *error)
 {
     bool ready;
-    if (c->here != NULL)
-        return sf_tracker_set(c->here, episodes, count, error);
+    if (c->here != NULL) return sf_tracker_set(c->here, episodes, count, error);
     sf_track_list list;
     int status = sf_track_list_make(&list, episodes, count, error);
-    if (status == SF_OK)
-        status = sf_tracks_prepare(c->there, &list, error);
+    if (status == SF_OK) status = sf_tracks_prepare(c->there, &list, error);
     return status == SF_OK ? sf_tracks_go_on(c->there, history, INT64_MAX, &ready, error) : status;
 }
 
@@ -112,8 +108,7 @@ static int take_hop(counter *c, const sf_segment *segment, const sf_history *his
         return status == SF_OK ? sf_tracks_counts(c->there, counts, error) : status;
     }
     status = sf_tracker_push(c->here, segment, sf_history_view(history, segment->begin), error);
-    if (status == SF_OK)
-        status = sf_tracker_drop_before(c->here, segment->window.start_ns, error);
+    if (status == SF_OK) status = sf_tracker_drop_before(c->here, segment->window.start_ns, error);
     for (size_t i = 0; i < count && status == SF_OK; i++)
         counts[i] = sf_tracker_count(c->here, i);
     return status;
@@ -135,13 +130,10 @@ static int slide(counter *c, const setting *s, sf_history *history, uint64_t *co
         segment.end = history->end;
         sf_history_drop_before(history, sf_history_find(history, segment.window.start_ns));
         double begin = sf_clock_seconds();
-        if (status == SF_OK)
-            status = take_hop(c, &segment, history, counts, s->episodes, error);
-        if (hop >= full)
-            times[hop - full] = (sf_clock_seconds() - begin) * 1e3;
+        if (status == SF_OK) status = take_hop(c, &segment, history, counts, s->episodes, error);
+        if (hop >= full) times[hop - full] = (sf_clock_seconds() - begin) * 1e3;
     }
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_reals_sort(times, HOPS);
     made->median_ms = times[HOPS / 2];
     made->worst_ms = times[HOPS - 1];
@@ -159,14 +151,11 @@ static int measure(figures *made, const setting *s, sf_device *device, sf_error 
     uint64_t *counts = sf_alloc(s->episodes, sizeof *counts);
     int status = open_counter(&c, device, error);
     draw_episodes(episodes, s->episodes, 9);
-    if (status == SF_OK)
-        status = renew(&c, &history, episodes, s->episodes, error);
-    if (status == SF_OK)
-        status = slide(&c, s, &history, counts, made, error);
+    if (status == SF_OK) status = renew(&c, &history, episodes, s->episodes, error);
+    if (status == SF_OK) status = slide(&c, s, &history, counts, made, error);
     draw_episodes(episodes, s->episodes / 10, 10);
     double begin = sf_clock_seconds();
-    if (status == SF_OK)
-        status = renew(&c, &history, episodes, s->episodes, error);
+    if (status == SF_OK) status = renew(&c, &history, episodes, s->episodes, error);
     made->renewal_ms = (sf_clock_seconds() - begin) * 1e3;
     close_counter(&c);
     sf_history_free(&history);
@@ -183,10 +172,8 @@ static int row(const setting *s, sf_device *device, bool alone, double *cpu_ms, 
         !alone && *cpu_ms * 12 * hops < LONG_MS; /* ten times the row before, and what sliding takes */
     int status = runs_here ? measure(&here, s, NULL, error) : SF_OK;
     *cpu_ms = here.median_ms > 0 ? here.median_ms : *cpu_ms * 10;
-    if (status == SF_OK && device != NULL)
-        status = measure(&there, s, device, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && device != NULL) status = measure(&there, s, device, error);
+    if (status != SF_OK) return status;
     printf("%9" PRIu64 " %5" PRId64 " %9zu", s->rate, s->window_s, s->episodes);
     if (runs_here)
         printf(" %9.2f %9.2f %9.1f", here.median_ms, here.worst_ms, here.renewal_ms);
@@ -217,7 +204,6 @@ int main(int argc, char **argv)
             for (size_t episodes = 1000; episodes <= 100000 && status == SF_OK; episodes *= 10)
                 status = row(&(setting){rate, window_s, episodes}, device, argc > 2, &cpu_ms, &error);
         }
-    if (status != SF_OK)
-        fprintf(stderr, "bench_tracks: %s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_tracks: %s\n", error.text);
     return status == SF_OK ? 0 : 1;
 }

@@ -12,8 +12,7 @@ int main(int count, char **arguments)
     const char *slash = strrchr(arguments[0], '/');
     const char *called = slash != NULL ? slash + 1 : arguments[0];
 #define PROGRAM(name, parameters, values)                                                                    \
-    if (strcmp(called, #name) == 0)                                                                          \
-        return main_of_##name values;
+    if (strcmp(called, #name) == 0) return main_of_##name values;
 #include PROGRAMS_LIST
 #undef PROGRAM
     fprintf(stderr, "%s: started by the name of a program in it, which this is not (%d arguments)\n", called,

@@ -20,8 +20,7 @@ typedef struct sf_arena_chunk {
 static int add_chunk(sf_arena *arena, size_t bytes)
 {
     chunk *added = bytes <= SIZE_MAX - sizeof *added ? sf_resize(NULL, sizeof *added + bytes, 1) : NULL;
-    if (added == NULL)
-        return SF_NO_MEMORY;
+    if (added == NULL) return SF_NO_MEMORY;
     added->before = arena->newest;
     added->used = 0;
     added->room = bytes;
@@ -38,23 +37,20 @@ int sf_arena_open(sf_arena *arena, size_t bytes)
 {
     arena->newest = NULL;
     int status = add_chunk(arena, rounded(bytes));
-    if (status == SF_OK)
-        memset(arena->newest->bytes, 0, bytes);
+    if (status == SF_OK) memset(arena->newest->bytes, 0, bytes);
     return status;
 }
 
 void *sf_arena_take(sf_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - alignof(max_align_t))
-        return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - alignof(max_align_t)) return NULL;
     bytes = rounded(bytes);
     if (arena->newest == NULL || arena->newest->room - arena->newest->used < bytes) {
         size_t room = arena->newest == NULL               ? LEAST_BYTES
                       : arena->newest->room >= MOST_BYTES ? MOST_BYTES
                                                           : 2 * arena->newest->room;
-        if (add_chunk(arena, bytes > room ? bytes : room) != SF_OK)
-            return NULL;
+        if (add_chunk(arena, bytes > room ? bytes : room) != SF_OK) return NULL;
     }
     void *block = arena->newest->bytes + arena->newest->used;
     arena->newest->used += bytes;

@@ -24,8 +24,7 @@ void sf_clock_sleep_until(int64_t deadline_ns);
 static inline int64_t sf_time_plus(int64_t time_ns, int64_t by_ns)
 {
     int64_t sum;
-    if (!__builtin_add_overflow(time_ns, by_ns, &sum))
-        return sum;
+    if (!__builtin_add_overflow(time_ns, by_ns, &sum)) return sum;
     return by_ns > 0 ? INT64_MAX : INT64_MIN;
 }
 

@@ -32,8 +32,7 @@ static char find_separator(const char *text)
     for (; *text != '\0' && (quoted || (*text != '\n' && *text != '\r')); text++) {
         quoted ^= *text == '"';
         const char *found = quoted ? NULL : strchr(",;\t", *text);
-        if (found != NULL)
-            counts[*found == ',' ? 0 : *found == ';' ? 1 : 2]++;
+        if (found != NULL) counts[*found == ',' ? 0 : *found == ';' ? 1 : 2]++;
     }
     return counts[0] > 0 ? ',' : counts[1] > 0 ? ';' : counts[2] > 0 ? '\t' : ',';
 }
@@ -53,8 +52,7 @@ static int read_quoted(reader *r, char **cell, sf_error *error)
     size_t line = r->line;
     char *to = *cell = ++r->at;
     for (; *r->at != '"' || r->at[1] == '"'; r->at++) {
-        if (*r->at == '\0')
-            return refuse(r, line, error, "a quote begins here and does not end");
+        if (*r->at == '\0') return refuse(r, line, error, "a quote begins here and does not end");
         r->line += *r->at == '\n';
         r->at += *r->at == '"';
         *to++ = *r->at;
@@ -90,15 +88,12 @@ static int read_cell(reader *r, bool *last, sf_error *error)
         status = read_quoted(r, &cell, error);
     else
         read_plain(r, &cell, &end);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *last = *r->at != r->separator;
-    if (*r->at == '\r' && r->at[1] == '\n')
-        r->at++;
+    if (*r->at == '\r' && r->at[1] == '\n') r->at++;
     r->line += *last && *r->at != '\0';
     r->at += *r->at != '\0';
-    if (end != NULL)
-        *end = '\0';
+    if (end != NULL) *end = '\0';
     if (sf_reserve(&r->table->cells, &r->table->cell_capacity, r->table->cell_count + 1,
                    sizeof *r->table->cells) != 0)
         return sf_fail_memory(error);
@@ -116,16 +111,14 @@ static int read_line(reader *r, sf_error *error)
     int status = SF_OK;
     for (bool last = false; status == SF_OK && !last;)
         status = read_cell(r, &last, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t cells = table->cell_count - before;
     if (table->column_count == 0) {
         table->column_count = cells;
         return SF_OK;
     }
     table->row_count++;
-    if (cells == table->column_count)
-        return SF_OK;
+    if (cells == table->column_count) return SF_OK;
     char words[128];
     snprintf(words, sizeof words, "found %zu cell%s, expected %zu as in the first line", cells,
              cells == 1 ? "" : "s", table->column_count);
@@ -159,18 +152,15 @@ int sf_delimited_parse(sf_delimited *table, const char *text, size_t length, con
         return sf_fail(error, SF_DATA, place, "is no text: it holds a byte of value 0");
     size_t mark = sf_utf8_mark(text, length);
     table->text = sf_resize(NULL, length - mark + 1, 1);
-    if (table->text == NULL)
-        return sf_fail_memory(error);
-    if (length > mark)
-        memcpy(table->text, text + mark, length - mark);
+    if (table->text == NULL) return sf_fail_memory(error);
+    if (length > mark) memcpy(table->text, text + mark, length - mark);
     table->text[length - mark] = '\0';
     reader r = {.table = table, .place = place, .at = table->text, .line = 1};
     int status = SF_OK;
     while (*r.at != '\0' && status == SF_OK) {
         size_t blank = strspn(r.at, " \t");
         if (!ends_line(r.at[blank])) {
-            if (r.separator == '\0')
-                r.separator = find_separator(r.at);
+            if (r.separator == '\0') r.separator = find_separator(r.at);
             status = read_line(&r, error);
             continue;
         }
@@ -193,7 +183,6 @@ void sf_delimited_free(sf_delimited *table)
 size_t sf_delimited_column(const sf_delimited *table, const char *name)
 {
     for (size_t c = 0; c < table->column_count; c++)
-        if (strcmp(table->cells[c], name) == 0)
-            return c;
+        if (strcmp(table->cells[c], name) == 0) return c;
     return SIZE_MAX;
 }

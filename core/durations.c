@@ -8,8 +8,7 @@
 
 static size_t class_of(uint64_t value)
 {
-    if (value < PARTS)
-        return (size_t)value;
+    if (value < PARTS) return (size_t)value;
     unsigned shift = 63u - (unsigned)__builtin_clzll(value) - PARTS_BITS;
     return (size_t)shift * PARTS + (size_t)(value >> shift);
 }
@@ -17,8 +16,7 @@ static size_t class_of(uint64_t value)
 /* The middle of what falls into a class. */
 static double middle_of(size_t class)
 {
-    if (class < 2 * PARTS)
-        return (double)class;
+    if (class < 2 * PARTS) return (double)class;
     unsigned shift = (unsigned)(class / PARTS) - 1;
     return ldexp((double)(class % PARTS + PARTS) + 0.5, (int)shift);
 }
@@ -55,8 +53,7 @@ sf_took sf_durations_tell(const sf_durations *durations)
         total += counts[i] = atomic_load_explicit(&durations->counts[i], memory_order_relaxed);
     sf_took took = {.count = total, .p50_ms = NAN, .p99_ms = NAN, .max_ms = NAN};
     took.busy_ms = (double)atomic_load_explicit(&durations->sum_ns, memory_order_relaxed) * 1e-6;
-    if (total == 0)
-        return took;
+    if (total == 0) return took;
     took.max_ms = (double)atomic_load_explicit(&durations->most_ns, memory_order_relaxed) * 1e-6;
     took.p50_ms = quantile_ms(counts, total, 0.5, took.max_ms);
     took.p99_ms = quantile_ms(counts, total, 0.99, took.max_ms);

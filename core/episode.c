@@ -27,8 +27,7 @@ typedef struct reader {
 static int refuse(reader *in, const char *expected)
 {
     char found[24] = "the end";
-    if (*in->at != '\0')
-        snprintf(found, sizeof found, "'%.16s'", in->at);
+    if (*in->at != '\0') snprintf(found, sizeof found, "'%.16s'", in->at);
     return sf_fail(in->error, SF_USAGE, in->start, "column %td: expected %s, found %s",
                    in->at - in->start + 1, expected, found);
 }
@@ -45,13 +44,11 @@ static const char *name_with_odd_characters(const reader *in, const char *begin)
 {
     char name[256];
     for (size_t length = strcspn(begin, " \t\n"); begin + length > in->at; length--) {
-        if (length >= sizeof name || isalnum((unsigned char)begin[length]))
-            continue; /* it goes on */
+        if (length >= sizeof name || isalnum((unsigned char)begin[length])) continue; /* it goes on */
         memcpy(name, begin, length);
         name[length] = '\0';
         uint32_t unit = sf_units_find(in->units, name);
-        if (unit != SF_NO_UNIT)
-            return in->units->items[unit].name;
+        if (unit != SF_NO_UNIT) return in->units->items[unit].name;
     }
     return NULL;
 }
@@ -80,39 +77,30 @@ static int read_unit(reader *in, uint32_t *unit)
     if (*in->at == '"') {
         in->at++;
         while (*in->at != '"') {
-            if (*in->at == '\\' && in->at[1] != '\0')
-                in->at++;
-            if (*in->at == '\0')
-                return refuse(in, "a closing double quote");
-            if (length == sizeof word - 1)
-                return refuse(in, "a name of at most 255 bytes");
+            if (*in->at == '\\' && in->at[1] != '\0') in->at++;
+            if (*in->at == '\0') return refuse(in, "a closing double quote");
+            if (length == sizeof word - 1) return refuse(in, "a name of at most 255 bytes");
             word[length++] = *in->at++;
         }
         in->at++;
         word[length] = '\0';
-        if (in->learnt != NULL)
-            return sf_units_intern(in->learnt, word, unit, in->error);
+        if (in->learnt != NULL) return sf_units_intern(in->learnt, word, unit, in->error);
         *unit = sf_units_find(in->units, word);
         if (*unit == SF_NO_UNIT)
             return sf_fail(in->error, SF_USAGE, in->start, "column %td: no unit is named \"%s\"",
                            begin - in->start + 1, word);
         return SF_OK;
     }
-    if (*in->at == '#')
-        word[length++] = *in->at++;
+    if (*in->at == '#') word[length++] = *in->at++;
     while (is_word(*in->at)) {
-        if (length == sizeof word - 1)
-            return refuse(in, "a name of at most 255 bytes");
+        if (length == sizeof word - 1) return refuse(in, "a name of at most 255 bytes");
         word[length++] = *in->at++;
     }
     word[length] = '\0';
-    if (length == 0)
-        return refuse(in, "a unit name (odd characters need double quotes) or #index");
-    if (in->learnt != NULL)
-        return sf_units_learn(in->learnt, word, unit, in->error);
+    if (length == 0) return refuse(in, "a unit name (odd characters need double quotes) or #index");
+    if (in->learnt != NULL) return sf_units_learn(in->learnt, word, unit, in->error);
     sf_error reason;
-    if (sf_units_resolve(in->units, word, unit, &reason) != SF_OK)
-        return refuse_unit(in, begin, &reason);
+    if (sf_units_resolve(in->units, word, unit, &reason) != SF_OK) return refuse_unit(in, begin, &reason);
     return SF_OK;
 }
 
@@ -151,16 +139,12 @@ static int check_delay(sf_delay delay, const char **problem)
 static int read_arrow(reader *in, sf_delay *delay)
 {
     const char *begin = in->at;
-    if (strncmp(in->at, "-(", 2) != 0)
-        return refuse(in, "an arrow as in -(0,5]->");
+    if (strncmp(in->at, "-(", 2) != 0) return refuse(in, "an arrow as in -(0,5]->");
     in->at += 2;
     int status = read_bound(in, ',', &delay->low_ns);
-    if (status == SF_OK)
-        status = read_bound(in, ']', &delay->high_ns);
-    if (status != SF_OK)
-        return status;
-    if (strncmp(in->at, "->", 2) != 0)
-        return refuse(in, "'->' after the delay");
+    if (status == SF_OK) status = read_bound(in, ']', &delay->high_ns);
+    if (status != SF_OK) return status;
+    if (strncmp(in->at, "->", 2) != 0) return refuse(in, "'->' after the delay");
     in->at += 2;
     const char *problem;
     if (check_delay(*delay, &problem) != SF_OK)
@@ -176,17 +160,13 @@ static int read_episode(sf_episode *episode, reader in)
             return sf_fail(in.error, SF_USAGE, in.start, "an episode has at most %d units",
                            SF_EPISODE_MAX_SIZE);
         int status = read_unit(&in, &episode->units[episode->size]);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         episode->size++;
         skip_spaces(&in);
-        if (*in.at == '\0')
-            return SF_OK;
-        if (episode->size == SF_EPISODE_MAX_SIZE)
-            continue;
+        if (*in.at == '\0') return SF_OK;
+        if (episode->size == SF_EPISODE_MAX_SIZE) continue;
         status = read_arrow(&in, &episode->delays[episode->size - 1]);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
 }
 
@@ -248,8 +228,7 @@ int sf_episode_check(const sf_episode *episode, size_t unit_count, sf_error *err
 static int compare_delays(const void *a, const void *b)
 {
     const sf_delay *left = a, *right = b;
-    if (left->low_ns != right->low_ns)
-        return left->low_ns < right->low_ns ? -1 : 1;
+    if (left->low_ns != right->low_ns) return left->low_ns < right->low_ns ? -1 : 1;
     return left->high_ns < right->high_ns ? -1 : left->high_ns > right->high_ns;
 }
 
@@ -259,11 +238,9 @@ size_t sf_episodes_delays(sf_delay *delays, const sf_episode *episodes, size_t c
     for (size_t i = 0; i < count; i++)
         for (uint32_t link = 0; link + 1 < episodes[i].size; link++)
             delays[links++] = episodes[i].delays[link];
-    if (links > 0)
-        qsort(delays, links, sizeof *delays, compare_delays);
+    if (links > 0) qsort(delays, links, sizeof *delays, compare_delays);
     for (size_t i = 0; i < links; i++)
-        if (i == 0 || compare_delays(&delays[i], &delays[distinct - 1]) != 0)
-            delays[distinct++] = delays[i];
+        if (i == 0 || compare_delays(&delays[i], &delays[distinct - 1]) != 0) delays[distinct++] = delays[i];
     return distinct;
 }
 
@@ -326,12 +303,10 @@ static int add_parts(delay_reader *in, sf_delay whole, int64_t parts)
 static int read_delays(delay_reader *in)
 {
     char item[112];
-    if ((size_t)in->length >= sizeof item)
-        return refuse_delay(in);
+    if ((size_t)in->length >= sizeof item) return refuse_delay(in);
     snprintf(item, sizeof item, "%.*s", in->length, in->item);
     char *high = strchr(item, ':');
-    if (high == NULL)
-        return refuse_delay(in);
+    if (high == NULL) return refuse_delay(in);
     *high++ = '\0';
     char *cut = strchr(high, '/');
     uint64_t parts = 1;
@@ -355,8 +330,7 @@ int sf_delays_parse(sf_delay *delays, size_t most, size_t *count, const char *te
         in.item = at;
         in.length = (int)strcspn(at, ",");
         status = read_delays(&in);
-        if (at[in.length] == '\0')
-            break;
+        if (at[in.length] == '\0') break;
     }
     *count = in.count;
     return status;
@@ -379,11 +353,9 @@ void sf_episode_id(char id[SF_EPISODE_ID_SIZE], const sf_episode *episode, const
 
 int sf_episode_compare(const sf_episode *a, const sf_episode *b)
 {
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
+    if (a->size != b->size) return a->size < b->size ? -1 : 1;
     for (uint32_t i = 0; i < a->size; i++)
-        if (a->units[i] != b->units[i])
-            return a->units[i] < b->units[i] ? -1 : 1;
+        if (a->units[i] != b->units[i]) return a->units[i] < b->units[i] ? -1 : 1;
     for (uint32_t i = 0; i + 1 < a->size; i++) {
         if (a->delays[i].low_ns != b->delays[i].low_ns)
             return a->delays[i].low_ns < b->delays[i].low_ns ? -1 : 1;

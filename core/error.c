@@ -5,8 +5,7 @@
 
 int sf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
 {
-    if (error == NULL)
-        return code;
+    if (error == NULL) return code;
     error->code = code;
     sf_visible_printf(error->place, sizeof error->place, "%s", place != NULL ? place : "");
     va_list arguments;

@@ -25,8 +25,7 @@ static void drop_mark(sf_text *text)
 int sf_file_read(sf_text *text, const char *path, sf_error *error)
 {
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (file == NULL) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     if (is_device(file)) {
         fclose(file);
         return sf_fail(error, SF_NO_INPUT, path, "is a device, expected a file");

@@ -65,8 +65,7 @@ bool sf_dedup_keeps(sf_dedup *dedup, const sf_spike *spike)
     const sf_unit *unit = &dedup->units[spike->unit];
     for (size_t k = dedup->count; k > 0; k--) {
         const sf_spike *kept = &dedup->kept[place_of(dedup->first, k - 1, dedup->room)];
-        if (are_near(unit, &dedup->units[kept->unit], dedup->within_um))
-            return false;
+        if (are_near(unit, &dedup->units[kept->unit], dedup->within_um)) return false;
     }
     dedup->kept[place_of(dedup->first, dedup->count++, dedup->room)] = *spike;
     return true;
@@ -99,8 +98,7 @@ static void forget(queue *q, int64_t time_ns)
  * that than an artefact. Returns the span that the new one is now part of. */
 static sf_span add(queue *q, sf_span span, int64_t time_ns)
 {
-    if (q->count == q->room)
-        forget(q, time_ns);
+    if (q->count == q->room) forget(q, time_ns);
     sf_span *last = q->count > 0 ? &q->spans[place_of(q->first, q->count - 1, q->room)] : NULL;
     if (last != NULL && (span.start_ns <= last->stop_ns || q->count == q->room)) {
         last->start_ns = span.start_ns < last->start_ns ? span.start_ns : last->start_ns;
@@ -131,8 +129,7 @@ struct sf_filter {
 int sf_filter_open(sf_filter **filter, const sf_filter_settings *settings, sf_error *error)
 {
     sf_filter *made = *filter = sf_alloc(1, sizeof *made);
-    if (made == NULL)
-        return sf_fail_memory(error);
+    if (made == NULL) return sf_fail_memory(error);
     made->settings = *settings;
     made->marked = sf_alloc(settings->blank_count, sizeof *made->marked);
     int status = made->marked != NULL ? open_queue(&made->own, MOST_OWN, error) : sf_fail_memory(error);
@@ -150,8 +147,7 @@ int sf_filter_open(sf_filter **filter, const sf_filter_settings *settings, sf_er
 
 void sf_filter_close(sf_filter *filter)
 {
-    if (filter == NULL)
-        return;
+    if (filter == NULL) return;
     for (size_t i = 0; i < filter->settings.blank_count && filter->marked != NULL; i++)
         sf_free(filter->marked[i].spans);
     sf_free(filter->marked);
@@ -163,8 +159,7 @@ void sf_filter_close(sf_filter *filter)
 static void blank(sf_filter *filter, queue *q, sf_span span, int64_t time_ns)
 {
     sf_span blanked = add(q, span, time_ns);
-    if (filter->settings.blanked != NULL)
-        filter->settings.blanked(filter->settings.user, blanked);
+    if (filter->settings.blanked != NULL) filter->settings.blanked(filter->settings.user, blanked);
 }
 
 void sf_filter_mark(sf_filter *filter, const sf_marker *marker)
@@ -184,10 +179,8 @@ void sf_filter_blank(sf_filter *filter, sf_span span)
 /* In the order of a selection: what is blanked may still have been the first of two. */
 sf_filter_cause sf_filter_take(sf_filter *filter, const sf_spike *spike)
 {
-    if (filter->settings.dedup_ns > 0 && !sf_dedup_keeps(&filter->dedup, spike))
-        return SF_FILTER_DUPLICATE;
+    if (filter->settings.dedup_ns > 0 && !sf_dedup_keeps(&filter->dedup, spike)) return SF_FILTER_DUPLICATE;
     for (size_t i = 0; i < filter->settings.blank_count; i++)
-        if (covers(&filter->marked[i], spike->time_ns))
-            return SF_FILTER_MARKER;
+        if (covers(&filter->marked[i], spike->time_ns)) return SF_FILTER_MARKER;
     return covers(&filter->own, spike->time_ns) ? SF_FILTER_OWN : SF_FILTER_KEPT;
 }

@@ -27,8 +27,7 @@ static void quote(sf_text *out, const char *value)
         size_t plain = plain_length(s), length = sf_utf8_length(s + plain);
         sf_text_append(out, s, plain);
         s += plain;
-        if (*s == '\0')
-            break;
+        if (*s == '\0') break;
         if (length == 0) {
             sf_text_append(out, "\xef\xbf\xbd", 3);
             length = 1;
@@ -47,8 +46,7 @@ static void quote(sf_text *out, const char *value)
 static void begin_value(sf_json *json, const char *key)
 {
     if (json->depth > 0) {
-        if (json->has_items[json->depth - 1])
-            sf_text_append(json->out, ",", 1);
+        if (json->has_items[json->depth - 1]) sf_text_append(json->out, ",", 1);
         json->has_items[json->depth - 1] = true;
     }
     if (key != NULL) {

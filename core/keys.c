@@ -13,8 +13,7 @@
 bool sf_keys_named_before(const sf_key *const *keys, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(keys[i]->name, keys[index]->name) == 0)
-            return true;
+        if (strcmp(keys[i]->name, keys[index]->name) == 0) return true;
     return false;
 }
 
@@ -39,10 +38,8 @@ size_t sf_keys_of(const sf_key_table *table, const sf_key_kind *kind, const sf_k
     size_t count = 0;
     for (size_t part = 0; part < SF_KEY_PARTS; part++) {
         add(keys, &count, table->parts[part], false);
-        if (part > 0 || table->kind == NULL)
-            continue;
-        if (kind != NULL)
-            add(keys, &count, kind->keys, false);
+        if (part > 0 || table->kind == NULL) continue;
+        if (kind != NULL) add(keys, &count, kind->keys, false);
         for (size_t i = 0; kind == NULL && table->kind(i) != NULL; i++)
             add(keys, &count, table->kind(i)->keys, true);
     }
@@ -60,8 +57,7 @@ static bool holds(const sf_key *const *keys, size_t count, const char *where, co
     for (const char *word = where + length; *word != '\0'; word += length) {
         word++; /* = or , */
         length = strcspn(word, ",");
-        if (strlen(found) == length && strncmp(found, word, length) == 0)
-            return true;
+        if (strlen(found) == length && strncmp(found, word, length) == 0) return true;
     }
     return false;
 }
@@ -80,8 +76,7 @@ void sf_keys_list(sf_text *text, const sf_key_table *table)
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, NULL, keys);
     for (size_t i = 0; i < count; i++)
-        if (!sf_keys_named_before(keys, i))
-            sf_text_printf(text, "%s%s", i == 0 ? "" : ", ", keys[i]->name);
+        if (!sf_keys_named_before(keys, i)) sf_text_printf(text, "%s%s", i == 0 ? "" : ", ", keys[i]->name);
 }
 
 /* 1 of what is no time. */
@@ -142,8 +137,7 @@ void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table
         break;
     default:
         sf_key_range(text, key);
-        if (key->zero != NULL && key->type != SF_KEY_TEXT)
-            sf_text_printf(text, ", or 0: %s", key->zero);
+        if (key->zero != NULL && key->type != SF_KEY_TEXT) sf_text_printf(text, ", or 0: %s", key->zero);
         break;
     }
 }
@@ -164,8 +158,7 @@ static bool is_within(const sf_key *key, double number)
 static bool take_whole(const sf_key *key, void *at, const char *text)
 {
     uint64_t whole, most = key->most < 0x1p64 ? (uint64_t)key->most : UINT64_MAX;
-    if (!sf_parse_uint(text, most, &whole) || !is_within(key, (double)whole))
-        return false;
+    if (!sf_parse_uint(text, most, &whole) || !is_within(key, (double)whole)) return false;
     if (key->type == SF_KEY_COUNT)
         *(uint64_t *)at = whole;
     else
@@ -195,20 +188,17 @@ bool sf_key_parse(const sf_key *key, void *object, const char *text)
     case SF_KEY_TIME:
         return take_time(key, at, text);
     case SF_KEY_REAL:
-        if (!sf_parse_real(text, &real) || !is_within(key, real))
-            return false;
+        if (!sf_parse_real(text, &real) || !is_within(key, real)) return false;
         *(double *)at = real;
         return true;
     case SF_KEY_SWITCH:
         word = sf_keys_word(switches, text);
-        if (switches[word] == NULL)
-            return false;
+        if (switches[word] == NULL) return false;
         *(bool *)at = word == 1;
         return true;
     case SF_KEY_CHOICE:
         word = sf_keys_word(key->words, text);
-        if (key->words[word] == NULL)
-            return false;
+        if (key->words[word] == NULL) return false;
         *(int *)at = (int)word;
         return true;
     default:
@@ -246,8 +236,7 @@ static size_t bare_length(const char *name)
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         size_t unit = strlen(units[i]);
-        if (length > unit && strcmp(name + length - unit, units[i]) == 0)
-            return length - unit;
+        if (length > unit && strcmp(name + length - unit, units[i]) == 0) return length - unit;
     }
     return length;
 }
@@ -255,8 +244,7 @@ static size_t bare_length(const char *name)
 void sf_key_option(sf_text *text, const sf_key *key)
 {
     size_t length = bare_length(key->name);
-    if (key->option != NULL)
-        sf_text_printf(text, "%s", key->option);
+    if (key->option != NULL) sf_text_printf(text, "%s", key->option);
     for (size_t i = 0; key->option == NULL && i < length; i++)
         sf_text_append(text, key->name[i] == '_' ? "-" : &key->name[i], 1);
 }
@@ -264,8 +252,7 @@ void sf_key_option(sf_text *text, const sf_key *key)
 bool sf_key_is_option(const sf_key *key, const char *name)
 {
     size_t length = bare_length(key->name), i = 0;
-    if (key->option != NULL)
-        return strcmp(key->option, name) == 0;
+    if (key->option != NULL) return strcmp(key->option, name) == 0;
     while (i < length && name[i] == (key->name[i] == '_' ? '-' : key->name[i]))
         i++;
     return i == length && name[i] == '\0';
@@ -357,8 +344,7 @@ static int check_struct(const sf_key_table *table, const void *object, const cha
         char below[PATH_SIZE];
         const sf_key *key = sf_keys_find(keys, count, keys[i]->name, object);
         snprintf(below, sizeof below, "%s%s%s", path, path[0] != '\0' ? "." : "", keys[i]->name);
-        if (key != keys[i])
-            continue;
+        if (key != keys[i]) continue;
         if (!is_right(key, object))
             status = refuse(key, object, below, how);
         else if (key->type == SF_KEY_GROUP)

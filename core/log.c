@@ -38,8 +38,7 @@ static log_slot *claim(size_t *position)
         log_slot *slot = &slots[*position % SLOTS];
         size_t turn = atomic_load_explicit(&slot->turn, memory_order_acquire) + *position % SLOTS;
         if (turn == *position) {
-            if (atomic_compare_exchange_weak(&head, position, *position + 1))
-                return slot;
+            if (atomic_compare_exchange_weak(&head, position, *position + 1)) return slot;
         } else if ((ptrdiff_t)(turn - *position) < 0) {
             return NULL;
         } else {
@@ -50,8 +49,7 @@ static log_slot *claim(size_t *position)
 
 void sf_log(sf_log_level level, const char *format, ...)
 {
-    if ((int)level > atomic_load_explicit(&most_level, memory_order_relaxed))
-        return;
+    if ((int)level > atomic_load_explicit(&most_level, memory_order_relaxed)) return;
     size_t position;
     log_slot *slot = claim(&position);
     if (slot == NULL) {
@@ -71,8 +69,7 @@ uint64_t sf_log_drain(sf_log_handler *handler, void *user)
     for (;;) {
         log_slot *slot = &slots[tail % SLOTS];
         size_t turn = atomic_load_explicit(&slot->turn, memory_order_acquire) + tail % SLOTS;
-        if (turn != tail + 1)
-            break;
+        if (turn != tail + 1) break;
         handler(user, slot->level, slot->line);
         atomic_store_explicit(&slot->turn, tail + SLOTS - tail % SLOTS, memory_order_release);
         tail++;

@@ -10,8 +10,7 @@
 bool sf_marker_is(const sf_marker *marker, const char *name)
 {
     uint64_t line;
-    if (marker->kind == SF_MARKER_TEXT)
-        return strcmp(marker->text, name) == 0;
+    if (marker->kind == SF_MARKER_TEXT) return strcmp(marker->text, name) == 0;
     return marker->state == 1 && strncmp(name, "ttl", 3) == 0 && sf_parse_uint(name + 3, UINT16_MAX, &line) &&
            marker->line == line;
 }
@@ -38,8 +37,7 @@ size_t sf_marker_names(sf_marker_name *names, size_t room, const sf_marker *mark
         name_marker(name, &markers[i]);
         while (k < count && strcmp(names[k].name, name) != 0)
             k++;
-        if (name[0] == '\0' || k == room)
-            continue;
+        if (name[0] == '\0' || k == room) continue;
         if (k == count) {
             names[count++] = (sf_marker_name){.count = 0};
             memcpy(names[k].name, name, sizeof name);
@@ -63,8 +61,7 @@ static void list_names(name_list *list, const sf_marker *markers, size_t marker_
     for (size_t k = 0; k < list->count; k++)
         length += (size_t)snprintf(list->text + length, sizeof list->text - length, "%s'%s'",
                                    k > 0 ? ", " : "", names[k].name);
-    if (list->count == MOST_NAMED)
-        snprintf(list->text + length, sizeof list->text - length, ", ...");
+    if (list->count == MOST_NAMED) snprintf(list->text + length, sizeof list->text - length, ", ...");
 }
 
 int sf_marker_fail_unknown(const sf_marker *markers, size_t marker_count, const char *wanted, sf_error *error)
@@ -89,8 +86,7 @@ int sf_marker_commonest(char name[SF_MARKER_TEXT_SIZE], const sf_marker *markers
         return SF_OK;
     }
     list_names(&list, markers, marker_count);
-    if (list.count == 0)
-        return sf_fail(error, SF_DATA, NULL, "it has no markers, so there is no stimulus");
+    if (list.count == 0) return sf_fail(error, SF_DATA, NULL, "it has no markers, so there is no stimulus");
     return sf_fail(error, SF_DATA, NULL,
                    "no marker comes twice, as a stimulus does; found %s, and --marker takes one", list.text);
 }

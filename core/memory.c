@@ -28,8 +28,7 @@ long sf_memory_live(void)
 static int must_fail(void)
 {
     long left = atomic_load_explicit(&successes_left, memory_order_relaxed);
-    if (left == LONG_MAX)
-        return 0;
+    if (left == LONG_MAX) return 0;
     return atomic_fetch_sub(&successes_left, 1) <= 0;
 }
 
@@ -50,38 +49,30 @@ static void ask_for_large_pages(void *memory, size_t bytes)
 static void *take_large(size_t bytes)
 {
     void *block = sf_spare_take(bytes);
-    if (block != NULL)
-        return block;
+    if (block != NULL) return block;
     size_t room = sf_spare_room(bytes);
     block = malloc(room);
-    if (block != NULL && room >= LARGE_BYTES)
-        ask_for_large_pages(block, room);
+    if (block != NULL && room >= LARGE_BYTES) ask_for_large_pages(block, room);
     return block;
 }
 
 void *sf_resize(void *memory, size_t count, size_t size)
 {
-    if (size != 0 && count > SIZE_MAX / size)
-        return NULL;
-    if (must_fail())
-        return NULL;
+    if (size != 0 && count > SIZE_MAX / size) return NULL;
+    if (must_fail()) return NULL;
     size_t bytes = count * size;
     bool may_be_kept = memory == NULL && bytes >= SF_SPARE_LARGE && sf_spare_is_on();
     void *resized = may_be_kept ? take_large(bytes) : realloc(memory, bytes != 0 ? bytes : 1);
-    if (resized != NULL && memory == NULL)
-        atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
-    if (resized != NULL && bytes >= LARGE_BYTES && !may_be_kept)
-        ask_for_large_pages(resized, bytes);
+    if (resized != NULL && memory == NULL) atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+    if (resized != NULL && bytes >= LARGE_BYTES && !may_be_kept) ask_for_large_pages(resized, bytes);
     return resized;
 }
 
 void sf_free(void *memory)
 {
-    if (memory == NULL)
-        return;
+    if (memory == NULL) return;
     atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
-    if (!sf_spare_is_on() || !sf_spare_give(memory))
-        free(memory);
+    if (!sf_spare_is_on() || !sf_spare_give(memory)) free(memory);
 }
 
 void sf_release(void *memory)
@@ -92,8 +83,7 @@ void sf_release(void *memory)
 void *sf_alloc(size_t count, size_t size)
 {
     void *memory = sf_resize(NULL, count, size);
-    if (memory != NULL)
-        memset(memory, 0, count * size);
+    if (memory != NULL) memset(memory, 0, count * size);
     return memory;
 }
 
@@ -106,16 +96,13 @@ char *sf_copy_string(const char *text)
 
 int sf_reserve(void *items_at, size_t *capacity, size_t needed, size_t size)
 {
-    if (needed <= *capacity)
-        return 0;
+    if (needed <= *capacity) return 0;
     size_t grown = *capacity < 8 ? 8 : *capacity + *capacity / 2;
-    if (grown < needed)
-        grown = needed;
+    if (grown < needed) grown = needed;
     void *items;
     memcpy(&items, items_at, sizeof items);
     items = sf_resize(items, grown, size);
-    if (items == NULL)
-        return -1;
+    if (items == NULL) return -1;
     memcpy(items_at, &items, sizeof items);
     *capacity = grown;
     return 0;

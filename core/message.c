@@ -18,8 +18,7 @@ const char *sf_topic_name(sf_topic topic)
 sf_message *sf_message_new(sf_topic topic)
 {
     sf_message *message = sf_alloc(1, sizeof *message);
-    if (message == NULL)
-        return NULL;
+    if (message == NULL) return NULL;
     message->topic = topic;
     message->references = 1;
     return message;
@@ -105,8 +104,7 @@ static void free_parts(sf_message *message)
 
 void sf_message_release(sf_message *message)
 {
-    if (message == NULL || __atomic_fetch_sub(&message->references, 1, __ATOMIC_ACQ_REL) > 1)
-        return;
+    if (message == NULL || __atomic_fetch_sub(&message->references, 1, __ATOMIC_ACQ_REL) > 1) return;
     free_parts(message);
     sf_free(message);
 }
@@ -168,8 +166,7 @@ size_t sf_message_bytes(const sf_message *message)
 
 double sf_message_age_ms(const sf_message *message)
 {
-    if (message->arrival_ns == 0)
-        return NAN;
+    if (message->arrival_ns == 0) return NAN;
     return (double)(sf_clock_monotonic_ns() - message->arrival_ns) * 1e-6;
 }
 

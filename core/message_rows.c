@@ -1040,8 +1040,7 @@ SF_GETTER(get_command)
 SF_GETTER(get_selection)
 {
     const sf_provenance *provenance = told_of(value)->stream->provenance;
-    if (provenance == NULL || !provenance->of_recording)
-        return;
+    if (provenance == NULL || !provenance->of_recording) return;
     sf_provenance_words(sf_value_room(value), provenance);
     sf_value_set_room(value);
 }
@@ -1185,6 +1184,5 @@ bool sf_message_tell(const sf_message *message, const sf_stream_info *stream, co
 void sf_message_to_json(sf_text *text, const sf_message *message, const sf_stream_info *stream)
 {
     sf_json json = sf_json_start(text);
-    if (!sf_message_tell(message, stream, &sf_json_encoding, &json))
-        text->failed = true;
+    if (!sf_message_tell(message, stream, &sf_json_encoding, &json)) text->failed = true;
 }

@@ -131,12 +131,10 @@ int sf_message_rank(sf_message *message, sf_team *team, sf_error *error)
 {
     sf_episodes_message *all = &message->episodes;
     place *places = sf_resize(NULL, 2 * all->count, sizeof *places);
-    if (places == NULL)
-        return sf_fail_memory(error);
+    if (places == NULL) return sf_fail_memory(error);
     ranking r = {.items = all->items, .from = places, .into = places + all->count, .count = all->count};
     r.pieces = team == NULL ? 1 : sf_team_size(team) < MOST_PIECES ? sf_team_size(team) : MOST_PIECES;
-    if (r.pieces > all->count / LEAST_PIECE + 1)
-        r.pieces = all->count / LEAST_PIECE + 1;
+    if (r.pieces > all->count / LEAST_PIECE + 1) r.pieces = all->count / LEAST_PIECE + 1;
     for_pieces(&r, team, place_piece);
     for (int digit = 0; digit < DIGITS; digit++)
         sort_by(&r, team, digit);
@@ -169,14 +167,11 @@ static bool copy_kept(sf_episodes_message *into, const sf_episodes_message *all,
     *into = *all;
     into->items = sf_resize(NULL, count, sizeof *into->items);
     into->rules = sf_resize(NULL, all->rule_count, sizeof *into->rules);
-    if (into->items == NULL || into->rules == NULL)
-        return false;
+    if (into->items == NULL || into->rules == NULL) return false;
     into->count = 0;
     for (size_t i = 0; i < all->count; i++)
-        if (keep[i])
-            into->items[into->count++] = all->items[i];
-    if (all->rule_count > 0)
-        memcpy(into->rules, all->rules, all->rule_count * sizeof *into->rules);
+        if (keep[i]) into->items[into->count++] = all->items[i];
+    if (all->rule_count > 0) memcpy(into->rules, all->rules, all->rule_count * sizeof *into->rules);
     return true;
 }
 
@@ -195,8 +190,7 @@ sf_message *sf_message_top(const sf_message *message, size_t most, const char *c
         made = copy_kept(&top->episodes, all, keep);
     }
     sf_free(keep);
-    if (made)
-        return top;
+    if (made) return top;
     sf_message_release(top);
     return NULL;
 }

@@ -7,8 +7,7 @@
 static bool take_number(sf_msgpack *it, size_t bytes, uint64_t *number)
 {
     *number = 0;
-    if ((size_t)(it->end - it->at) < bytes)
-        return false;
+    if ((size_t)(it->end - it->at) < bytes) return false;
     for (size_t i = 0; i < bytes; i++)
         *number = *number << 8 | *it->at++;
     return true;
@@ -16,8 +15,7 @@ static bool take_number(sf_msgpack *it, size_t bytes, uint64_t *number)
 
 static bool take_bytes(sf_msgpack *it, sf_msgpack_value *of, sf_msgpack_type type, uint64_t length)
 {
-    if ((uint64_t)(it->end - it->at) < length)
-        return false;
+    if ((uint64_t)(it->end - it->at) < length) return false;
     of->type = type;
     of->text = (const char *)it->at;
     of->length = (size_t)length;
@@ -45,8 +43,7 @@ static bool take_float(sf_msgpack *it, sf_msgpack_value *of, size_t bytes)
     uint64_t bits;
     float single;
     of->type = SF_MSGPACK_REAL;
-    if (!take_number(it, bytes, &bits))
-        return false;
+    if (!take_number(it, bytes, &bits)) return false;
     if (bytes == 8) {
         memcpy(&of->real, &bits, sizeof bits);
     } else {
@@ -63,12 +60,9 @@ static bool take_integer(sf_msgpack *it, sf_msgpack_value *of, unsigned char hea
     size_t bytes = (size_t)1 << (head & 3);
     unsigned shift = (unsigned)(64 - 8 * bytes);
     uint64_t bits;
-    if (!take_number(it, bytes, &bits))
-        return false;
-    if (head >= 0xd0)
-        return take_whole(of, (int64_t)(bits << shift) >> shift);
-    if (bits <= INT64_MAX)
-        return take_whole(of, (int64_t)bits);
+    if (!take_number(it, bytes, &bits)) return false;
+    if (head >= 0xd0) return take_whole(of, (int64_t)(bits << shift) >> shift);
+    if (bits <= INT64_MAX) return take_whole(of, (int64_t)bits);
     of->type = SF_MSGPACK_REAL;
     of->real = (double)bits;
     return true;
@@ -79,8 +73,7 @@ static bool take_long(sf_msgpack *it, sf_msgpack_value *of, sf_msgpack_type type
                       uint64_t extra)
 {
     uint64_t length;
-    if (!take_number(it, bytes, &length))
-        return false;
+    if (!take_number(it, bytes, &length)) return false;
     return type == SF_MSGPACK_MAP || type == SF_MSGPACK_LIST
                ? take_many(it, of, type, type == SF_MSGPACK_MAP ? 2 * length : length)
                : take_bytes(it, of, type, length + extra);
@@ -89,17 +82,12 @@ static bool take_long(sf_msgpack *it, sf_msgpack_value *of, sf_msgpack_type type
 bool sf_msgpack_take(sf_msgpack *it, sf_msgpack_value *of)
 {
     *of = (sf_msgpack_value){0};
-    if (it->at == it->end)
-        return false;
+    if (it->at == it->end) return false;
     unsigned char head = *it->at++;
-    if (head < 0x80 || head >= 0xe0)
-        return take_whole(of, (int8_t)head);
-    if (head < 0x90)
-        return take_many(it, of, SF_MSGPACK_MAP, 2u * (head & 15u));
-    if (head < 0xa0)
-        return take_many(it, of, SF_MSGPACK_LIST, head & 15u);
-    if (head < 0xc0)
-        return take_bytes(it, of, SF_MSGPACK_TEXT, head & 31u);
+    if (head < 0x80 || head >= 0xe0) return take_whole(of, (int8_t)head);
+    if (head < 0x90) return take_many(it, of, SF_MSGPACK_MAP, 2u * (head & 15u));
+    if (head < 0xa0) return take_many(it, of, SF_MSGPACK_LIST, head & 15u);
+    if (head < 0xc0) return take_bytes(it, of, SF_MSGPACK_TEXT, head & 31u);
     switch (head) {
     case 0xc0:
         return true;
@@ -143,8 +131,7 @@ bool sf_msgpack_pass_over(sf_msgpack *it, uint64_t left)
 {
     while (left > 0) {
         sf_msgpack_value next;
-        if (!sf_msgpack_take(it, &next))
-            return false;
+        if (!sf_msgpack_take(it, &next)) return false;
         left += (next.type == SF_MSGPACK_MAP || next.type == SF_MSGPACK_LIST ? next.length : 0) - 1;
     }
     return true;

@@ -61,29 +61,24 @@ static int refuse_name(const sf_named *named, const char *word, sf_error *error)
 static char *unquoted(const char *text)
 {
     size_t length = strlen(text);
-    if (length < 2 || text[0] != '"' || text[length - 1] != '"')
-        return NULL;
+    if (length < 2 || text[0] != '"' || text[length - 1] != '"') return NULL;
     char *inside = sf_copy_string(text + 1);
-    if (inside != NULL)
-        inside[length - 2] = '\0';
+    if (inside != NULL) inside[length - 2] = '\0';
     return inside;
 }
 
 int sf_named_resolve(const sf_named *named, const char *text, uint32_t *index, sf_error *error)
 {
-    if (text[0] == '#')
-        return resolve_index(named, text + 1, index, error);
+    if (text[0] == '#') return resolve_index(named, text + 1, index, error);
     if (named->name == NULL && isdigit((unsigned char)text[0]))
         return resolve_index(named, text, index, error);
     if (named->name == NULL)
         return sf_fail(error, SF_USAGE, NULL, "'%s' cannot be a name: the %s have none; write #2 for index 2",
                        text, named->many);
     *index = named->find(named->things, text);
-    if (*index != SF_NO_NAMED)
-        return SF_OK;
+    if (*index != SF_NO_NAMED) return SF_OK;
     char *inside = unquoted(text);
-    if (inside != NULL)
-        *index = named->find(named->things, inside);
+    if (inside != NULL) *index = named->find(named->things, inside);
     sf_free(inside);
     return *index != SF_NO_NAMED ? SF_OK : refuse_name(named, text, error);
 }

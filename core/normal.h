@@ -15,8 +15,7 @@ static inline SF_ANYWHERE double sf_normal_density(double z)
 /** Its integral between two places, without cancellation in either tail. */
 static inline SF_ANYWHERE double sf_normal_between(double below, double above)
 {
-    if (below > 0)
-        return 0.5 * (erfc(below * M_SQRT1_2) - erfc(above * M_SQRT1_2));
+    if (below > 0) return 0.5 * (erfc(below * M_SQRT1_2) - erfc(above * M_SQRT1_2));
     return 0.5 * (erfc(-above * M_SQRT1_2) - erfc(-below * M_SQRT1_2));
 }
 

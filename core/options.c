@@ -8,8 +8,7 @@
 /* Both structs begin with their size, which stays the caller's. */
 static void fill(void *callers, size_t size, const void *own, size_t known)
 {
-    if (size < sizeof size)
-        return;
+    if (size < sizeof size) return;
     size_t common = size < known ? size : known;
     memset(callers, 0, size);
     memcpy(callers, own, common);
@@ -32,8 +31,7 @@ int sf_options_read(void *own, const void *defaults, size_t known, const void *o
                     sf_error *error)
 {
     memcpy(own, defaults, known);
-    if (options == NULL)
-        return SF_OK;
+    if (options == NULL) return SF_OK;
     size_t size;
     memcpy(&size, options, sizeof size);
     if (size < sizeof size || size > known + 65536)

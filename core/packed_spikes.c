@@ -6,8 +6,7 @@ bool sf_packing_find(sf_packing *packing, const sf_spike *spikes, size_t count, 
     *packing = (sf_packing){.unit_bits = 1};
     while (packing->unit_bits < 32 && unit_count > (size_t)1 << packing->unit_bits)
         packing->unit_bits++;
-    if (count == 0)
-        return true;
+    if (count == 0) return true;
     int64_t first = spikes[0].time_ns, last = spikes[count - 1].time_ns;
     packing->origin_ns = first;
     return first <= last && ((uint64_t)last - (uint64_t)first) >> (64 - packing->unit_bits) == 0;

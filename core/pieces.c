@@ -20,11 +20,9 @@ typedef struct held {
 /* No more than is needed: what a rank holds is counted. */
 static int make_room(held *h, size_t count, sf_error *error)
 {
-    if (count <= h->capacity)
-        return SF_OK;
+    if (count <= h->capacity) return SF_OK;
     sf_spike *spikes = sf_resize(h->spikes, count, sizeof *spikes);
-    if (spikes == NULL)
-        return sf_fail_memory(error);
+    if (spikes == NULL) return sf_fail_memory(error);
     h->spikes = spikes;
     h->capacity = count;
     return SF_OK;
@@ -49,8 +47,7 @@ static int add_piece(held *h, const sf_pieces *pieces, uint32_t piece, bool in_f
 {
     sf_recording read;
     int status = pieces->read(pieces, piece, &read, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t count = read.spike_count;
     status = make_room(h, h->count + count, error);
     if (status == SF_OK && count > 0) {
@@ -62,8 +59,7 @@ static int add_piece(held *h, const sf_pieces *pieces, uint32_t piece, bool in_f
             status = sf_fail(error, SF_DATA, read.path,
                              "its spikes are not in the order of time: such a file is not read in pieces");
     }
-    if (!in_front)
-        add_drops(h->dropped, &h->dropped_count, read.dropped, read.dropped_count);
+    if (!in_front) add_drops(h->dropped, &h->dropped_count, read.dropped, read.dropped_count);
     sf_recording_clear(&read);
     return status;
 }
@@ -71,8 +67,7 @@ static int add_piece(held *h, const sf_pieces *pieces, uint32_t piece, bool in_f
 /* Keeps what lies within the reach of its end, and of what comes next; true where anything was left out. */
 static bool forget(held *h, int64_t reach_ns)
 {
-    if (h->count == 0)
-        return false;
+    if (h->count == 0) return false;
     int64_t from_ns = sf_time_plus(h->spikes[h->count - 1].time_ns, -reach_ns);
     size_t first = sf_spikes_lower_bound(h->spikes, h->count, from_ns);
     h->count -= first;
@@ -131,8 +126,7 @@ static int look_at(void *context, const sf_piece *piece, sf_error *error)
         const sf_spike *spike = &piece->spikes[i];
         s->pieces->own_spikes[spike->unit]++;
         sf_spikes_digest(&s->found.digest, spike, i > 0);
-        if (i > 0)
-            sf_tick_add(&s->found.tick, spike->time_ns - spike[-1].time_ns);
+        if (i > 0) sf_tick_add(&s->found.tick, spike->time_ns - spike[-1].time_ns);
     }
     if (!sf_progress_update(s->progress, "reading", ++s->done, s->own))
         return sf_fail(error, SF_CANCELLED, NULL, "stopped while reading");
@@ -144,8 +138,7 @@ static int join_found(survey *s, int status, sf_error *error)
     void *all;
     size_t bytes;
     status = sf_ranks_append(&all, &bytes, &s->found, sizeof s->found, status, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     found joined = {.digest = SF_DIGEST_EMPTY};
     for (size_t r = 0; r < bytes / sizeof joined; r++) {
         const found *of = &((const found *)all)[r];
@@ -171,8 +164,7 @@ int sf_pieces_survey(sf_pieces *pieces, size_t unit_count, const sf_progress *pr
     pieces->unit_spikes = sf_resize(NULL, unit_count, sizeof *pieces->unit_spikes);
     int status = pieces->own_spikes != NULL && pieces->unit_spikes != NULL ? SF_OK : sf_fail_memory(error);
     held h = {0};
-    if (status == SF_OK)
-        status = walk_share(&h, pieces, own, 0, look_at, &s, error);
+    if (status == SF_OK) status = walk_share(&h, pieces, own, 0, look_at, &s, error);
     add_drops(s.found.dropped, &s.found.dropped_count, h.dropped, h.dropped_count);
     sf_free(h.spikes);
     if (status == SF_OK && unit_count > 0)

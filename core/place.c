@@ -11,16 +11,14 @@
 static bool own_directory(char directory[SF_PLACE_SIZE])
 {
     char *slash = sf_platform_own_path(directory, SF_PLACE_SIZE) ? strrchr(directory, '/') : NULL;
-    if (slash != NULL)
-        slash[1] = '\0';
+    if (slash != NULL) slash[1] = '\0';
     return slash != NULL;
 }
 
 bool sf_place_find(char path[SF_PLACE_SIZE], const char *built, const char *const *installed)
 {
     char own[SF_PLACE_SIZE];
-    if (!own_directory(own))
-        return false;
+    if (!own_directory(own)) return false;
     if (strncmp(own, SYNFIRE_BUILD "/", strlen(SYNFIRE_BUILD) + 1) == 0) {
         snprintf(path, SF_PLACE_SIZE, SYNFIRE_BUILD "/%s", built);
         return access(path, R_OK) == 0;

@@ -28,8 +28,7 @@ int sf_platform_start(pthread_t *id, const char *name, void *(*run)(void *), voi
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure = pthread_create(id, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failure != 0)
-        return failure;
+    if (failure != 0) return failure;
     char short_name[16];
     snprintf(short_name, sizeof short_name, "%s", name);
     pthread_setname_np(*id, short_name);
@@ -46,8 +45,7 @@ void sf_platform_give_way(void)
 unsigned sf_platform_cores(void)
 {
     cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return 1;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
     int count = CPU_COUNT(&allowed);
     return count > 0 ? (unsigned)count : 1;
 }
@@ -65,8 +63,7 @@ void sf_platform_processor(char *name, size_t size)
             break;
         }
     }
-    if (file != NULL)
-        fclose(file);
+    if (file != NULL) fclose(file);
 }
 
 int sf_platform_set_priority(pthread_t id, uint32_t priority)
@@ -86,15 +83,13 @@ int sf_platform_pin(pthread_t id, uint32_t core)
 {
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    if (core < CPU_SETSIZE)
-        CPU_SET(core, &cores);
+    if (core < CPU_SETSIZE) CPU_SET(core, &cores);
     return pthread_setaffinity_np(id, sizeof cores, &cores);
 }
 
 int sf_platform_lock_memory(void)
 {
-    if (mlockall(MCL_CURRENT) == 0)
-        return 0;
+    if (mlockall(MCL_CURRENT) == 0) return 0;
     int why = errno;
     munlockall();
     return why;
@@ -122,8 +117,7 @@ void sf_platform_bell_ring(int bell)
 bool sf_platform_bell_wait(int bell, int timeout_ms)
 {
     struct pollfd waiting = {.fd = bell, .events = POLLIN};
-    if (poll(&waiting, 1, timeout_ms) <= 0)
-        return false;
+    if (poll(&waiting, 1, timeout_ms) <= 0) return false;
     uint64_t rings;
     return read(bell, &rings, sizeof rings) == sizeof rings;
 }
@@ -162,10 +156,8 @@ bool sf_platform_own_path(char *path, size_t size)
 {
     static const char here;
     Dl_info own, program;
-    if (dladdr(&here, &own) == 0 || dladdr((void *)getauxval(AT_ENTRY), &program) == 0)
-        return false;
-    if (own.dli_fbase != program.dli_fbase)
-        return (size_t)snprintf(path, size, "%s", own.dli_fname) < size;
+    if (dladdr(&here, &own) == 0 || dladdr((void *)getauxval(AT_ENTRY), &program) == 0) return false;
+    if (own.dli_fbase != program.dli_fbase) return (size_t)snprintf(path, size, "%s", own.dli_fname) < size;
     /* The program's name there is as it was called, which need not be a path. */
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     path[length > 0 ? length : 0] = '\0';
@@ -201,8 +193,7 @@ bool sf_platform_replace(const char *from, const char *to)
 void *sf_platform_load(const char *path, char *why, size_t size)
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        snprintf(why, size, "%s", dlerror());
+    if (module == NULL) snprintf(why, size, "%s", dlerror());
     return module;
 }
 

@@ -29,8 +29,7 @@ void sf_platform_give_way(void)
 unsigned sf_platform_cores(void)
 {
     DWORD_PTR allowed = 0, all = 0;
-    if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &all) || allowed == 0)
-        return 1;
+    if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &all) || allowed == 0) return 1;
     return (unsigned)__builtin_popcountll(allowed);
 }
 
@@ -166,8 +165,7 @@ bool sf_platform_replace(const char *from, const char *to)
 void *sf_platform_load(const char *path, char *why, size_t size)
 {
     HMODULE module = LoadLibraryA(path);
-    if (module == NULL)
-        snprintf(why, size, "%s: error %lu of Windows", path, GetLastError());
+    if (module == NULL) snprintf(why, size, "%s: error %lu of Windows", path, GetLastError());
     return module;
 }
 
@@ -198,8 +196,7 @@ void sf_platform_sort(void *items, size_t count, size_t size,
                       int (*compare)(const void *a, const void *b, void *context), void *context)
 {
     comparison by = {compare, context};
-    if (count > 0)
-        qsort_s(items, count, size, compare_by, &by);
+    if (count > 0) qsort_s(items, count, size, compare_by, &by);
 }
 
 double sf_platform_log_gamma(double x)

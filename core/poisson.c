@@ -7,8 +7,7 @@
 
 double sf_poisson_surprise(double mean, double least)
 {
-    if (least == 0 || mean == 0)
-        return least == 0 ? 0 : INFINITY;
+    if (least == 0 || mean == 0) return least == 0 ? 0 : INFINITY;
     double tail = 1, log_term = least * log(mean) - mean - sf_platform_log_gamma(least + 1);
     if (mean >= least) { /* the upper tail is most of it: what lies below, from the top down */
         double below = exp(log_term) * least / mean, sum = 0;

@@ -42,8 +42,7 @@ SF_GETTER(get_words)
 /* A time, where the flag at column->inside says that it was given. */
 SF_GETTER(get_given)
 {
-    if (*(const bool *)((const char *)of + column->inside))
-        sf_column_value(column, of, row, item, value);
+    if (*(const bool *)((const char *)of + column->inside)) sf_column_value(column, of, row, item, value);
 }
 
 SF_GETTER(get_dedup)
@@ -211,8 +210,7 @@ static uint64_t count_dropped(const sf_selected *s, const char *cause)
 
 static void say_kinds(sf_text *text, const sf_selected *s)
 {
-    if (s->kinds != NULL && strcmp(s->kinds, "all") != 0)
-        sf_text_printf(text, " of the kind %s", s->kinds);
+    if (s->kinds != NULL && strcmp(s->kinds, "all") != 0) sf_text_printf(text, " of the kind %s", s->kinds);
     if (s->noise_units > 0)
         sf_text_printf(text, ", without %zu labelled noise and their %" PRIu64 " spikes", s->noise_units,
                        count_dropped(s, SF_DROP_NOISE));
@@ -228,8 +226,7 @@ static void say_units(sf_text *text, const sf_selected *s)
     sf_text_printf(text, "%zu of %zu units (", s->unit_count, s->units_in_file);
     for (size_t i = 0; i < s->unit_count && i < MOST_NAMED; i++)
         sf_text_printf(text, "%s%s", i > 0 ? ", " : "", s->names[i]);
-    if (s->unit_count > MOST_NAMED)
-        sf_text_printf(text, " and %zu more", s->unit_count - MOST_NAMED);
+    if (s->unit_count > MOST_NAMED) sf_text_printf(text, " and %zu more", s->unit_count - MOST_NAMED);
     sf_text_printf(text, ")");
     say_kinds(text, s);
 }
@@ -245,8 +242,7 @@ static void say_epochs(sf_text *text, const sf_selected *s)
         sf_text_scaled(text, epoch->span.stop_ns, 9);
         sf_text_printf(text, " s");
     }
-    if (s->epoch_count > MOST_NAMED)
-        sf_text_printf(text, " and %zu more", s->epoch_count - MOST_NAMED);
+    if (s->epoch_count > MOST_NAMED) sf_text_printf(text, " and %zu more", s->epoch_count - MOST_NAMED);
     sf_text_printf(text, ")");
 }
 
@@ -270,8 +266,7 @@ void sf_losses_words(sf_text *text, const sf_drop *dropped, size_t count)
     const char *before = " (";
     for (size_t i = 0; i < count; i++)
         all += dropped[i].kind == SF_DROP_LOST ? dropped[i].count : 0;
-    if (all == 0)
-        return;
+    if (all == 0) return;
     sf_text_printf(text, "%" PRIu64 " spikes were lost while it was recorded", all);
     for (size_t i = 0; i < count; i++)
         if (dropped[i].kind == SF_DROP_LOST) {
@@ -303,8 +298,7 @@ static void say_losses(sf_text *text, const sf_selected *s)
 {
     sf_text words = {0};
     sf_losses_words(&words, s->dropped, s->dropped_count);
-    if (words.length > 0)
-        sf_text_printf(text, "; %s", words.data);
+    if (words.length > 0) sf_text_printf(text, "; %s", words.data);
     text->failed = text->failed || words.failed;
     sf_text_free(&words);
 }
@@ -316,11 +310,9 @@ void sf_provenance_words(sf_text *text, const sf_provenance *provenance)
     say_units(text, selected);
     sf_text_printf(text, " in %.6g s%s (data %016" PRIx64 ")", (double)selected->duration_ns * 1e-9,
                    selected->declared ? "" : " from first to last spike", selected->data);
-    if (selected->stream != NULL)
-        sf_text_printf(text, ", of the stream %s", selected->stream);
+    if (selected->stream != NULL) sf_text_printf(text, ", of the stream %s", selected->stream);
     say_left_out(text, selected);
-    if (selected->epochs != NULL)
-        say_epochs(text, selected);
+    if (selected->epochs != NULL) say_epochs(text, selected);
     say_times(text, selected);
     if (provenance->preset != NULL)
         sf_text_printf(text, ", with the defaults of the preset %s", provenance->preset);

@@ -32,12 +32,10 @@ int sf_ranks_use(const sf_ranks_way *way, sf_error *error)
     place = way != NULL ? way->place : 0;
     failure = (sf_error){0};
     sf_thread_allot(way != NULL ? way->cores : 0);
-    if (way == NULL)
-        return SF_OK;
+    if (way == NULL) return SF_OK;
     heard = sf_resize(NULL, way->count, sizeof *heard);
     sizes = sf_resize(NULL, way->count, sizeof *sizes);
-    if (heard == NULL || sizes == NULL)
-        return sf_fail_memory(error);
+    if (heard == NULL || sizes == NULL) return sf_fail_memory(error);
     here = way;
     return SF_OK;
 }
@@ -80,8 +78,7 @@ sf_ranks_part sf_ranks_share(size_t count)
 static int fail_all(const sf_error *reason, sf_error *error)
 {
     failure = *reason;
-    if (error != NULL && (failure.text[0] != '\0' || error->code != failure.code))
-        *error = failure;
+    if (error != NULL && (failure.text[0] != '\0' || error->code != failure.code)) *error = failure;
     return (int)failure.code;
 }
 
@@ -99,15 +96,13 @@ static int hear_failure(uint32_t first, sf_error *error)
 /* What a call that joins begins with: all tell how they are, and how much each has. */
 static int meet(uint64_t step, size_t size, int status, sf_error *error)
 {
-    if (failure.code != SF_OK)
-        return fail_all(&failure, error);
+    if (failure.code != SF_OK) return fail_all(&failure, error);
     told own = {.step = step, .size = size, .status = status};
     for (uint32_t r = 0; r < here->count; r++)
         sizes[r] = sizeof own;
     here->gather(here, &own, heard, sizes);
     for (uint32_t r = 0; r < here->count; r++)
-        if (heard[r].status != SF_OK)
-            return hear_failure(r, error);
+        if (heard[r].status != SF_OK) return hear_failure(r, error);
     for (uint32_t r = 0; r < here->count; r++) {
         if (heard[r].step != step || (step == STEP_JOIN && heard[r].size != size)) {
             sf_error reason = {0};
@@ -134,12 +129,10 @@ int sf_ranks_end(int status, sf_error *error)
 
 int sf_ranks_collect(void *items, size_t count, size_t size, int status, sf_error *error)
 {
-    if (here == NULL)
-        return status;
+    if (here == NULL) return status;
     sf_ranks_part own = sf_ranks_share(count);
     void *all = sf_resize(NULL, count, size);
-    if (all == NULL && status == SF_OK)
-        status = sf_fail_memory(error);
+    if (all == NULL && status == SF_OK) status = sf_fail_memory(error);
     status = meet(STEP_GATHER, (own.last - own.first) * size, status, error);
     if (status == SF_OK && count > 0) {
         here->gather(here, (char *)items + own.first * size, all, sizes);
@@ -153,10 +146,8 @@ int sf_ranks_collect(void *items, size_t count, size_t size, int status, sf_erro
 static int copy_own(void **all, const void *own, size_t size, sf_error *error)
 {
     *all = sf_resize(NULL, size, 1);
-    if (*all == NULL)
-        return sf_fail_memory(error);
-    if (size > 0)
-        memcpy(*all, own, size);
+    if (*all == NULL) return sf_fail_memory(error);
+    if (size > 0) memcpy(*all, own, size);
     return SF_OK;
 }
 
@@ -164,13 +155,11 @@ int sf_ranks_append(void **all, size_t *size, const void *own, size_t own_size, 
 {
     *all = NULL;
     *size = here == NULL ? own_size : 0;
-    if (here == NULL)
-        return status == SF_OK ? copy_own(all, own, own_size, error) : status;
+    if (here == NULL) return status == SF_OK ? copy_own(all, own, own_size, error) : status;
     status = meet(STEP_AGREE, own_size, status, error); /* how much it is; then that all have room */
     for (uint32_t r = 0; status == SF_OK && r < here->count; r++)
         *size += sizes[r];
-    if (status == SF_OK && (*all = sf_resize(NULL, *size, 1)) == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && (*all = sf_resize(NULL, *size, 1)) == NULL) status = sf_fail_memory(error);
     status = meet(STEP_GATHER, own_size, status, error);
     if (status == SF_OK) {
         here->gather(here, own, *all, sizes);
@@ -192,11 +181,9 @@ static void add(void *context, const void *left, void *right)
 int sf_ranks_join(void *data, size_t size, sf_ranks_joining *joining, void *context, int status,
                   sf_error *error)
 {
-    if (here == NULL)
-        return status;
+    if (here == NULL) return status;
     status = meet(STEP_JOIN, size, status, error);
-    if (status == SF_OK && size > 0)
-        here->join(here, data, size, joining, context);
+    if (status == SF_OK && size > 0) here->join(here, data, size, joining, context);
     return status;
 }
 
@@ -208,11 +195,9 @@ int sf_ranks_add(uint64_t *sums, size_t count, int status, sf_error *error)
 /* They travel as wide as any sum does. */
 int sf_ranks_add_counts(uint32_t *sums, size_t count, int status, sf_error *error)
 {
-    if (here == NULL)
-        return status;
+    if (here == NULL) return status;
     uint64_t *wide = sf_resize(NULL, count, sizeof *wide);
-    if (wide == NULL && status == SF_OK)
-        status = sf_fail_memory(error);
+    if (wide == NULL && status == SF_OK) status = sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         wide[i] = sums[i];
     status = sf_ranks_add(wide, count, status, error);
@@ -240,7 +225,6 @@ int sf_ranks_for(unsigned threads, size_t count, int (*body)(void *context, unsi
     sf_ranks_part own = sf_ranks_share(count);
     shared_loop loop = {.body = body, .context = context, .first = own.first};
     int status = sf_parallel_for(threads, own.last - own.first, do_item, &loop);
-    if (status == SF_NO_MEMORY)
-        sf_fail_memory(error);
+    if (status == SF_NO_MEMORY) sf_fail_memory(error);
     return sf_ranks_collect(results, count, size, status, error);
 }

@@ -25,8 +25,7 @@ static int compare_counts(const void *a, const void *b)
 /* qsort may not be given NULL. */
 static void sort(void *numbers, size_t count, size_t size, int (*order)(const void *a, const void *b))
 {
-    if (count > 1)
-        qsort(numbers, count, size, order);
+    if (count > 1) qsort(numbers, count, size, order);
 }
 
 void sf_reals_sort(double *values, size_t count)
@@ -49,8 +48,7 @@ bool sf_times_settle(int64_t *times_ns, size_t count)
 
 void sf_times_sort(int64_t *times_ns, size_t count)
 {
-    if (!sf_times_settle(times_ns, count))
-        sort(times_ns, count, sizeof *times_ns, compare_times);
+    if (!sf_times_settle(times_ns, count)) sort(times_ns, count, sizeof *times_ns, compare_times);
 }
 
 void sf_counts_sort(uint64_t *counts, size_t count)

@@ -13,8 +13,7 @@ static uint32_t raise_thread(const sf_thread *thread, const char *name, uint32_t
 {
     uint32_t allowed = sf_platform_most_priority();
     int why = sf_platform_set_priority(thread->id, wanted);
-    if (why == 0)
-        return wanted;
+    if (why == 0) return wanted;
     if (why == EPERM && allowed > 0 && allowed < wanted &&
         sf_platform_set_priority(thread->id, allowed) == 0) {
         sf_log(SF_LOG_WARNING, "%s: real-time priority %u instead of %u, which is all that is allowed; %s",
@@ -38,12 +37,9 @@ static bool pin_thread(const sf_thread *thread, const char *name, uint32_t core)
 sf_realtime_got sf_realtime_thread(const sf_thread *thread, const char *name, const sf_realtime *wanted)
 {
     sf_realtime_got got = {0};
-    if (!thread->running)
-        return got;
-    if (wanted->core != SF_REALTIME_ANY_CORE)
-        got.pinned = pin_thread(thread, name, wanted->core);
-    if (wanted->priority > 0)
-        got.priority = raise_thread(thread, name, wanted->priority);
+    if (!thread->running) return got;
+    if (wanted->core != SF_REALTIME_ANY_CORE) got.pinned = pin_thread(thread, name, wanted->core);
+    if (wanted->priority > 0) got.priority = raise_thread(thread, name, wanted->priority);
     return got;
 }
 

@@ -14,10 +14,8 @@
 
 static void free_pieces(sf_pieces *pieces)
 {
-    if (pieces == NULL)
-        return;
-    if (pieces->close != NULL)
-        pieces->close(pieces);
+    if (pieces == NULL) return;
+    if (pieces->close != NULL) pieces->close(pieces);
     sf_free(pieces->unit_spikes);
     sf_free(pieces->own_spikes);
     sf_free(pieces);
@@ -34,8 +32,7 @@ static void free_own(sf_recording *recording)
         sf_free(recording->markers);
     }
     sf_free(recording->others);
-    if (recording->mapping != NULL)
-        recording->unmap(recording->mapping, recording->mapped_bytes);
+    if (recording->mapping != NULL) recording->unmap(recording->mapping, recording->mapped_bytes);
     for (size_t i = 0; i < recording->metadata_count; i++) {
         sf_free((char *)recording->metadata[i].key);
         sf_free((char *)recording->metadata[i].value);
@@ -51,19 +48,16 @@ size_t sf_recording_spike_count(const sf_recording *recording)
 
 int sf_recording_check_held(const sf_recording *recording, sf_error *error)
 {
-    if (recording->pieces == NULL)
-        return SF_OK;
+    if (recording->pieces == NULL) return SF_OK;
     return sf_fail(error, SF_USAGE, "memory",
                    "this needs all spikes at once, and the recording was opened to be read in pieces");
 }
 
 void sf_recording_clear(sf_recording *recording)
 {
-    if (!recording->borrowed)
-        free_own(recording);
+    if (!recording->borrowed) free_own(recording);
     sf_free(recording->observed);
-    if (recording->selected != NULL)
-        sf_selected_free(recording->selected);
+    if (recording->selected != NULL) sf_selected_free(recording->selected);
     sf_free(recording->selected);
     *recording = (sf_recording){0};
 }
@@ -107,10 +101,8 @@ int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *erro
         return status;
     }
     memcpy(to->spikes, from->spikes, from->spike_count * sizeof *to->spikes);
-    if (from->other_count > 0)
-        memcpy(to->others, from->others, from->other_count * sizeof *to->others);
-    if (from->marker_count > 0)
-        memcpy(to->markers, from->markers, from->marker_count * sizeof *to->markers);
+    if (from->other_count > 0) memcpy(to->others, from->others, from->other_count * sizeof *to->others);
+    if (from->marker_count > 0) memcpy(to->markers, from->markers, from->marker_count * sizeof *to->markers);
     if (from->observed_count > 0)
         memcpy(to->observed, from->observed, from->observed_count * sizeof *to->observed);
     return SF_OK;
@@ -119,8 +111,7 @@ int sf_recording_copy(sf_recording *to, const sf_recording *from, sf_error *erro
 static sf_metadata_entry *find_entry(const sf_recording *recording, const char *key)
 {
     for (size_t i = 0; i < recording->metadata_count; i++)
-        if (strcmp(recording->metadata[i].key, key) == 0)
-            return &recording->metadata[i];
+        if (strcmp(recording->metadata[i].key, key) == 0) return &recording->metadata[i];
     return NULL;
 }
 
@@ -133,8 +124,7 @@ const char *sf_recording_metadata(const sf_recording *recording, const char *key
 int sf_recording_set_metadata(sf_recording *recording, const char *key, const char *value, sf_error *error)
 {
     char *copy = sf_copy_string(value);
-    if (copy == NULL)
-        return sf_fail_memory(error);
+    if (copy == NULL) return sf_fail_memory(error);
     sf_metadata_entry *entry = find_entry(recording, key);
     if (entry != NULL) {
         sf_free((char *)entry->value);
@@ -148,8 +138,7 @@ int sf_recording_set_metadata(sf_recording *recording, const char *key, const ch
     }
     sf_metadata_entry *grown =
         sf_resize(recording->metadata, recording->metadata_count + 1, sizeof *recording->metadata);
-    if (grown != NULL)
-        recording->metadata = grown;
+    if (grown != NULL) recording->metadata = grown;
     char *key_copy = grown != NULL ? sf_copy_string(key) : NULL;
     if (key_copy == NULL) {
         sf_free(copy);
@@ -164,8 +153,7 @@ sf_drop *sf_drops_add(sf_drop drops[SF_DROP_CAUSES], size_t *drop_count, const c
     size_t i = 0;
     while (i < *drop_count && strcmp(drops[i].cause, cause) != 0)
         i++;
-    if (i == SF_DROP_CAUSES)
-        i = SF_DROP_CAUSES - 1;
+    if (i == SF_DROP_CAUSES) i = SF_DROP_CAUSES - 1;
     if (i == *drop_count) {
         drops[i] = (sf_drop){0};
         snprintf(drops[i].cause, sizeof drops[i].cause, "%s", cause);
@@ -182,8 +170,7 @@ sf_drop *sf_recording_drop(sf_recording *recording, const char *cause, uint64_t 
 
 int64_t sf_recording_duration_ns(const sf_recording *recording)
 {
-    if (recording->observed_count == 0)
-        return recording->recorded.stop_ns - recording->recorded.start_ns;
+    if (recording->observed_count == 0) return recording->recorded.stop_ns - recording->recorded.start_ns;
     int64_t total = 0;
     for (size_t i = 0; i < recording->observed_count; i++)
         total += recording->observed[i].stop_ns - recording->observed[i].start_ns;
@@ -250,10 +237,8 @@ static int widen_recorded(sf_recording *recording, sf_span spikes, sf_error *err
         *recorded = spikes;
         recording->declared = false;
     }
-    if (recorded->start_ns > spikes.start_ns)
-        recorded->start_ns = spikes.start_ns;
-    if (recorded->stop_ns < spikes.stop_ns)
-        recorded->stop_ns = spikes.stop_ns;
+    if (recorded->start_ns > spikes.start_ns) recorded->start_ns = spikes.start_ns;
+    if (recorded->stop_ns < spikes.stop_ns) recorded->stop_ns = spikes.stop_ns;
     if (!was_declared || recording->path == NULL ||
         (said.start_ns - recorded->start_ns < TOLD_BEYOND_NS &&
          recorded->stop_ns - said.stop_ns < TOLD_BEYOND_NS))
@@ -273,8 +258,7 @@ void sf_recording_clip_observed(sf_recording *recording, sf_span within)
         sf_span span = recording->observed[i];
         span.start_ns = span.start_ns > within.start_ns ? span.start_ns : within.start_ns;
         span.stop_ns = span.stop_ns < within.stop_ns ? span.stop_ns : within.stop_ns;
-        if (span.start_ns < span.stop_ns)
-            recording->observed[kept++] = span;
+        if (span.start_ns < span.stop_ns) recording->observed[kept++] = span;
     }
     recording->observed_count = kept;
 }
@@ -290,8 +274,7 @@ static int put_in_place(void *context, const sf_spike *ordered, size_t first, si
 static int order_spikes(sf_recording *recording, sf_error *error)
 {
     size_t count = recording->spike_count;
-    if (sf_spikes_are_sorted(recording->spikes, count))
-        return SF_OK;
+    if (sf_spikes_are_sorted(recording->spikes, count)) return SF_OK;
     if (recording->is_mapped || count < SF_SPIKES_FOR_THREADS)
         return sf_spikes_sort(recording->spikes, count, error);
     sf_spike *ordered = sf_resize(NULL, count, sizeof *ordered);
@@ -307,22 +290,17 @@ static int order_spikes(sf_recording *recording, sf_error *error)
 int sf_recording_finish(sf_recording *recording, sf_error *error)
 {
     int status = sf_units_finish(&recording->units, error);
-    if (status == SF_OK && recording->spike_count > 0)
-        status = order_spikes(recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && recording->spike_count > 0) status = order_spikes(recording, error);
+    if (status != SF_OK) return status;
     if (recording->marker_count > 0)
         qsort(recording->markers, recording->marker_count, sizeof *recording->markers, compare_markers);
     status = check_times(recording, error);
-    if (status != SF_OK)
-        return status;
-    if (recording->spike_count == 0)
-        return SF_OK;
+    if (status != SF_OK) return status;
+    if (recording->spike_count == 0) return SF_OK;
     sf_span spikes = {recording->spikes[0].time_ns,
                       recording->spikes[recording->spike_count - 1].time_ns + 1};
     status = widen_recorded(recording, spikes, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (recording->tick_ns > 0 ||
         recording->is_part) /* as the file says; a part does not tell that of the whole */
         return SF_OK;
@@ -381,12 +359,10 @@ void sf_spikes_digest(sf_digest *digest, const sf_spike *spike, bool follows)
 void sf_tick_add(sf_tick *tick, int64_t step_ns)
 {
     uint32_t at = tick->count;
-    if (step_ns <= 0 || (at == SF_TICK_STEPS && step_ns >= tick->steps[at - 1]))
-        return;
+    if (step_ns <= 0 || (at == SF_TICK_STEPS && step_ns >= tick->steps[at - 1])) return;
     while (at > 0 && tick->steps[at - 1] > step_ns)
         at--;
-    if (at > 0 && tick->steps[at - 1] == step_ns)
-        return;
+    if (at > 0 && tick->steps[at - 1] == step_ns) return;
     tick->count += tick->count < SF_TICK_STEPS;
     memmove(&tick->steps[at + 1], &tick->steps[at], (tick->count - 1 - at) * sizeof *tick->steps);
     tick->steps[at] = step_ns;
@@ -417,8 +393,7 @@ static bool fits_all(double *length, const sf_tick *tick, double grid_ns)
     for (uint32_t i = 0; i < tick->count;
          i++) { /* each step makes it more exact for the next, which is longer */
         double step = (double)tick->steps[i], times = round(step / *length);
-        if (fabs(step - times * *length) > *length / 4)
-            return false;
+        if (fabs(step - times * *length) > *length / 4) return false;
         products += times * step;
         squares += times * times;
         *length = products / squares;
@@ -426,8 +401,7 @@ static bool fits_all(double *length, const sf_tick *tick, double grid_ns)
     double rounding = fmin(*length / 16, fmax(1.5 * grid_ns, SINCE_1970_NS));
     for (uint32_t i = 0; i < tick->count; i++) {
         double step = (double)tick->steps[i];
-        if (fabs(step - round(step / *length) * *length) > rounding)
-            return false;
+        if (fabs(step - round(step / *length) * *length) > rounding) return false;
     }
     return true;
 }
@@ -439,8 +413,7 @@ int64_t sf_tick_find(const sf_tick *tick)
     for (int parts = 1; parts <= MOST_PARTS && tick->count >= ENOUGH_STEPS && !fits; parts++) {
         double length = (double)tick->steps[0] / parts;
         fits = fits_all(&length, tick, (double)found);
-        if (fits)
-            found = llround(length);
+        if (fits) found = llround(length);
     }
     return found < FINER_THAN_A_CLOCK_NS ? 0 : found;
 }

@@ -9,8 +9,7 @@
 int sf_ring_open(sf_ring *ring, size_t item_size, uint64_t limit, sf_ring_policy policy, sf_error *error)
 {
     memset(ring, 0, sizeof *ring);
-    if (limit == 0)
-        return sf_fail(error, SF_USAGE, NULL, "a ring has room for at least one item, not 0");
+    if (limit == 0) return sf_fail(error, SF_USAGE, NULL, "a ring has room for at least one item, not 0");
     uint64_t rounded = 1;
     while (rounded < limit && rounded < UINT64_MAX / 4)
         rounded *= 2;
@@ -62,8 +61,7 @@ size_t sf_ring_push(sf_ring *ring, const void *items, size_t count)
                (taken - first) * ring->item_size);
         atomic_store_explicit(&ring->head, head + taken, memory_order_release);
     }
-    if (ring->policy != SF_RING_BLOCK)
-        add(&ring->refused, count - taken);
+    if (ring->policy != SF_RING_BLOCK) add(&ring->refused, count - taken);
     return taken;
 }
 
@@ -71,8 +69,7 @@ size_t sf_ring_push(sf_ring *ring, const void *items, size_t count)
 static uint64_t discard_oldest(sf_ring *ring, uint64_t tail, void (*discard)(void *item))
 {
     uint64_t fill = ring->cached_head - tail;
-    if (fill <= ring->limit)
-        return tail;
+    if (fill <= ring->limit) return tail;
     uint64_t kept_from = ring->cached_head - ring->limit;
     for (uint64_t i = tail; discard != NULL && i < kept_from; i++)
         discard(item_at(ring, i));

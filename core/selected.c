@@ -29,8 +29,7 @@ static bool copy_text(const char **to, const char *from)
 static bool copy_items(void *to_at, const void *from, size_t count, size_t size)
 {
     void *copy = from != NULL ? sf_alloc(count, size) : NULL;
-    if (copy != NULL)
-        memcpy(copy, from, count * size);
+    if (copy != NULL) memcpy(copy, from, count * size);
     memcpy(to_at, &copy, sizeof copy);
     return (copy != NULL) == (from != NULL);
 }
@@ -58,8 +57,7 @@ int sf_selected_copy(sf_selected *to, const sf_selected *from, sf_error *error)
     whole = copy_items(&to->units, from->units, from->unit_count, sizeof *from->units) && whole;
     whole = copy_items(&to->epochs, from->epochs, from->epoch_count, sizeof *from->epochs) && whole;
     whole = copy_names(to, from) && whole;
-    if (whole)
-        return SF_OK;
+    if (whole) return SF_OK;
     sf_selected_free(to);
     return sf_fail_memory(error);
 }

@@ -23,8 +23,7 @@ static int look_at_order(void *context, unsigned worker, size_t part)
     (void)worker;
     size_t first = sf_spikes_part(of->count, part), end = sf_spikes_part(of->count, part + 1);
     for (size_t i = first + 1; i <= end && i < of->count; i++)
-        if (is_before(&of->spikes[i], &of->spikes[i - 1]))
-            return 1;
+        if (is_before(&of->spikes[i], &of->spikes[i - 1])) return 1;
     return 0;
 }
 
@@ -96,8 +95,7 @@ static void sort_into(sf_spike *to, sf_spike *from, sf_spike *room, size_t count
     }
     spread s = spread_of(from, count);
     if (s.in_order) {
-        if (to != from)
-            memcpy(to, from, count * sizeof *to);
+        if (to != from) memcpy(to, from, count * sizeof *to);
         return;
     }
     int shift = shift_of(&s, count);
@@ -120,11 +118,9 @@ void sf_spikes_sort_within(sf_spike *spikes, sf_spike *room, size_t count)
 
 int sf_spikes_sort(sf_spike *spikes, size_t count, sf_error *error)
 {
-    if (sf_spikes_are_sorted(spikes, count))
-        return SF_OK;
+    if (sf_spikes_are_sorted(spikes, count)) return SF_OK;
     sf_spike *room = sf_resize(NULL, count, sizeof *room);
-    if (room == NULL)
-        return sf_fail_memory(error);
+    if (room == NULL) return sf_fail_memory(error);
     sf_spikes_sort_within(spikes, room, count);
     sf_free(room);
     return SF_OK;
@@ -155,10 +151,8 @@ static int list_stretches(merging *m, size_t count)
     void *begins = NULL;
     size_t capacity = 0;
     for (size_t i = 0; i <= count && m->stretches <= MOST_STRETCHES; i++) {
-        if (i > 0 && i < count && !is_before(&m->spikes[i], &m->spikes[i - 1]))
-            continue;
-        if (sf_reserve(&begins, &capacity, m->stretches + 1, sizeof *m->begins) != 0)
-            return SF_NO_MEMORY;
+        if (i > 0 && i < count && !is_before(&m->spikes[i], &m->spikes[i - 1])) continue;
+        if (sf_reserve(&begins, &capacity, m->stretches + 1, sizeof *m->begins) != 0) return SF_NO_MEMORY;
         m->begins = begins;
         m->begins[m->stretches] = i;
         m->stretches += i < count;
@@ -176,8 +170,7 @@ static int choose_windows(merging *m, size_t count)
     bool has_memory = sampled != NULL && m->ends != NULL;
     for (size_t i = 0; has_memory && i < samples; i++)
         sampled[i] = m->spikes[i * apart];
-    if (has_memory)
-        sf_spikes_sort_within(sampled, sampled + samples, samples);
+    if (has_memory) sf_spikes_sort_within(sampled, sampled + samples, samples);
     for (size_t w = 0; has_memory && w + 1 < m->windows; w++)
         m->ends[w] = sampled[(w + 1) * SAMPLES];
     sf_free(sampled);
@@ -212,8 +205,7 @@ static int hold(merger *own, const sf_spike *spikes, size_t count)
         void *held = sf_resize(own->held, capacity, sizeof *own->held);
         own->held = held != NULL ? held : own->held;
         void *room = held != NULL ? sf_resize(own->room, capacity, sizeof *own->room) : NULL;
-        if (room == NULL)
-            return SF_NO_MEMORY;
+        if (room == NULL) return SF_NO_MEMORY;
         own->room = room;
         own->capacity = capacity;
     }
@@ -232,8 +224,7 @@ static int take_window(merger *own, const merging *m, size_t window)
         while (at < stop && (end == NULL || is_before(&m->spikes[at], end)))
             at++;
         own->at[s] = at;
-        if (at > from)
-            status = hold(own, m->spikes + from, at - from);
+        if (at > from) status = hold(own, m->spikes + from, at - from);
     }
     return status;
 }
@@ -274,8 +265,7 @@ int sf_spikes_order(sf_spike *spikes, size_t count, sf_spikes_put *put, void *co
     merging m = {.spikes = spikes, .put = put, .context = context};
     int status = list_stretches(&m, count);
     bool merges = m.stretches > 1 && m.stretches <= MOST_STRETCHES && count >= WINDOW;
-    if (status == SF_OK && merges)
-        status = choose_windows(&m, count);
+    if (status == SF_OK && merges) status = choose_windows(&m, count);
     if (status == SF_OK)
         status = merges ? sf_parallel_for(sf_thread_cores(), CHUNKS, merge_chunk, &m)
                         : sort_whole(spikes, count, put, context);

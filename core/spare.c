@@ -75,14 +75,12 @@ void *sf_spare_take(size_t bytes)
 bool sf_spare_give(void *block)
 {
     size_t bytes = sf_platform_block_bytes(block);
-    if (bytes < SF_SPARE_LARGE || bytes > SF_SPARE_BYTES / 2)
-        return false;
+    if (bytes < SF_SPARE_LARGE || bytes > SF_SPARE_BYTES / 2) return false;
     pthread_mutex_lock(&lock);
     bool takes = atomic_load(&keepers) > 0; /* nothing is kept behind the end */
     while (takes && (count == SF_SPARE_BLOCKS || sum + bytes > SF_SPARE_BYTES))
         free_oldest();
-    if (takes)
-        kept[count++] = (spare){block, bytes};
+    if (takes) kept[count++] = (spare){block, bytes};
     sum += takes ? bytes : 0;
     pthread_mutex_unlock(&lock);
     return takes;

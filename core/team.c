@@ -38,8 +38,7 @@ static void take_items(sf_team *team, unsigned worker)
 {
     for (;;) {
         size_t item = atomic_fetch_add_explicit(&team->next, 1, memory_order_relaxed);
-        if (item >= team->count)
-            return;
+        if (item >= team->count) return;
         team->body(team->context, worker, item);
     }
 }
@@ -48,8 +47,7 @@ static void take_items(sf_team *team, unsigned worker)
 static void wait_for_step(sf_team *team, unsigned seen)
 {
     for (unsigned i = 0; i < team->spins; i++) {
-        if (atomic_load_explicit(&team->step, memory_order_acquire) != seen)
-            return;
+        if (atomic_load_explicit(&team->step, memory_order_acquire) != seen) return;
         relax();
     }
     pthread_mutex_lock(&team->lock);
@@ -61,8 +59,7 @@ static void wait_for_step(sf_team *team, unsigned seen)
 static void wait_for_members(sf_team *team)
 {
     for (unsigned i = 0; i < team->spins; i++) {
-        if (atomic_load_explicit(&team->working, memory_order_acquire) == 0)
-            return;
+        if (atomic_load_explicit(&team->working, memory_order_acquire) == 0) return;
         relax();
     }
     pthread_mutex_lock(&team->lock);
@@ -77,8 +74,7 @@ static void *live(void *argument)
     sf_team *team = self->team;
     for (unsigned seen = 0;; seen++) {
         wait_for_step(team, seen);
-        if (atomic_load(&team->closing))
-            return NULL;
+        if (atomic_load(&team->closing)) return NULL;
         take_items(team, self->index);
         if (atomic_fetch_sub_explicit(&team->working, 1, memory_order_acq_rel) == 1) {
             pthread_mutex_lock(&team->lock);
@@ -119,8 +115,7 @@ int sf_team_open(sf_team **out, unsigned threads, sf_error *error)
     enum { SPINS = 2000 };
     *out = NULL;
     sf_team *team = sf_alloc(1, sizeof *team);
-    if (team == NULL)
-        return sf_fail_memory(error);
+    if (team == NULL) return sf_fail_memory(error);
     team->size = 1;
     team->spins = threads <= sf_thread_cores() ? SPINS : 0;
     team->members = sf_alloc(threads, sizeof *team->members);
@@ -135,8 +130,7 @@ int sf_team_open(sf_team **out, unsigned threads, sf_error *error)
     for (; ready && team->size < threads; team->size++) {
         member *next = &team->members[team->size];
         *next = (member){.team = team, .index = team->size};
-        if (sf_thread_start(&next->thread, "synfire-team", live, next, NULL) != SF_OK)
-            break;
+        if (sf_thread_start(&next->thread, "synfire-team", live, next, NULL) != SF_OK) break;
     }
     *out = team;
     return SF_OK;
@@ -144,20 +138,16 @@ int sf_team_open(sf_team **out, unsigned threads, sf_error *error)
 
 void sf_team_close(sf_team *team)
 {
-    if (team == NULL)
-        return;
+    if (team == NULL) return;
     if (team->size > 1) {
         atomic_store(&team->closing, true);
         announce_step(team);
     }
     for (unsigned i = 1; i < team->size; i++)
         sf_thread_join(&team->members[i].thread);
-    if (team->has_lock)
-        pthread_mutex_destroy(&team->lock);
-    if (team->has_wake)
-        pthread_cond_destroy(&team->wake);
-    if (team->has_done)
-        pthread_cond_destroy(&team->done);
+    if (team->has_lock) pthread_mutex_destroy(&team->lock);
+    if (team->has_wake) pthread_cond_destroy(&team->wake);
+    if (team->has_done) pthread_cond_destroy(&team->done);
     sf_free(team->members);
     sf_free(team);
 }

@@ -16,8 +16,7 @@
 static bool make_room(sf_text *text, size_t more)
 {
     void *data = text->data;
-    if (!text->failed && more < text->capacity - text->length)
-        return true;
+    if (!text->failed && more < text->capacity - text->length) return true;
     if (text->failed || more >= SIZE_MAX - text->length ||
         sf_reserve(&data, &text->capacity, text->length + more + 1, 1) != 0) {
         text->failed = true;
@@ -29,8 +28,7 @@ static bool make_room(sf_text *text, size_t more)
 
 void sf_text_append(sf_text *text, const char *data, size_t length)
 {
-    if (!make_room(text, length))
-        return;
+    if (!make_room(text, length)) return;
     memcpy(text->data + text->length, data, length);
     text->length += length;
     text->data[text->length] = '\0';
@@ -63,11 +61,9 @@ void sf_text_printf(sf_text *text, const char *format, ...)
 /* Most numbers are decimals of a few digits, which %.15g would write alike, but slowly. */
 static bool put_short_decimal(sf_text *text, double value)
 {
-    if (!(fabs(value) >= 1e-4 && fabs(value) < 1e9))
-        return false;
+    if (!(fabs(value) >= 1e-4 && fabs(value) < 1e9)) return false;
     long long millionths = llround(value * 1e6); /* 15 digits, which a double keeps */
-    if ((double)millionths / 1e6 != value)
-        return false;
+    if ((double)millionths / 1e6 != value) return false;
     sf_text_scaled(text, millionths, 6);
     return true;
 }
@@ -75,12 +71,10 @@ static bool put_short_decimal(sf_text *text, double value)
 void sf_text_real(sf_text *text, double value)
 {
     char number[32];
-    if (put_short_decimal(text, value))
-        return;
+    if (put_short_decimal(text, value)) return;
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(number, sizeof number, "%.*g", digits, value);
-        if (strtod(number, NULL) == value)
-            break;
+        if (strtod(number, NULL) == value) break;
     }
     sf_text_printf(text, "%s", number);
 }
@@ -107,11 +101,9 @@ void sf_text_scaled(sf_text *text, int64_t value, int digits)
     char number[48], *end = number + sizeof number, *begin = digits_before(end, magnitude % scale, digits);
     while (end > begin && end[-1] == '0')
         end--;
-    if (end > begin)
-        *--begin = '.';
+    if (end > begin) *--begin = '.';
     begin = digits_before(begin, magnitude / scale, 1);
-    if (value < 0)
-        *--begin = '-';
+    if (value < 0) *--begin = '-';
     sf_text_append(text, begin, (size_t)(end - begin));
 }
 
@@ -141,12 +133,10 @@ size_t sf_utf8_length(const char *text)
         size_t length;
     } forms[] = {{0x80, 0x00, 0, 1}, {0xe0, 0xc0, 0x80, 2}, {0xf0, 0xe0, 0x800, 3}, {0xf8, 0xf0, 0x10000, 4}};
     for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
-        if ((s[0] & forms[f].mask) != forms[f].lead)
-            continue;
+        if ((s[0] & forms[f].mask) != forms[f].lead) continue;
         uint32_t code = s[0] & (unsigned char)~forms[f].mask;
         for (size_t i = 1; i < forms[f].length; i++) {
-            if ((s[i] & 0xc0) != 0x80)
-                return 0;
+            if ((s[i] & 0xc0) != 0x80) return 0;
             code = code << 6 | (s[i] & 0x3f);
         }
         bool surrogate = code >= 0xd800 && code < 0xe000;
@@ -159,8 +149,7 @@ size_t sf_utf8_length(const char *text)
 
 size_t sf_utf8_encode(char to[4], uint32_t code)
 {
-    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        code = 0xfffd;
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = 0xfffd;
     size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
     to[0] = (char)(marks[more] | code >> 6 * more);
@@ -213,15 +202,12 @@ void sf_visible_vprintf(char *to, size_t size, const char *format, va_list argum
     char plain[1024], piece[PIECE];
     size_t most = size < sizeof plain ? size : sizeof plain, used = 0;
     int wanted = vsnprintf(plain, most, format, arguments);
-    if (wanted < 0)
-        plain[0] = '\0';
-    if (wanted >= (int)most)
-        drop_part(plain);
+    if (wanted < 0) plain[0] = '\0';
+    if (wanted >= (int)most) drop_part(plain);
     for (const char *s = plain; *s != '\0';) {
         s += take_piece(s, false, piece);
         size_t length = strlen(piece);
-        if (length >= size - used)
-            break;
+        if (length >= size - used) break;
         memcpy(to + used, piece, length);
         used += length;
     }
@@ -245,8 +231,7 @@ static size_t plain_length(const sf_text *text, bool lines)
         const char *s = text->data + at;
         bool ordinary = (*s >= ' ' && *s < 0x7f) || (lines && *s == '\n');
         size_t taken = ordinary ? 1 : take_piece(s, lines, piece);
-        if (!ordinary && memcmp(piece, s, taken) != 0)
-            break;
+        if (!ordinary && memcmp(piece, s, taken) != 0) break;
         at += taken;
     }
     return at;
@@ -257,8 +242,7 @@ void sf_text_make_visible(sf_text *text, bool lines)
     sf_text visible = {0};
     char piece[PIECE];
     size_t at = text->failed ? 0 : plain_length(text, lines);
-    if (text->failed || at == text->length)
-        return;
+    if (text->failed || at == text->length) return;
     sf_text_append(&visible, text->data, at);
     while (at < text->length) {
         at += take_piece(text->data + at, lines, piece);
@@ -277,8 +261,7 @@ bool sf_parse_scaled(const char *text, int exponent, int64_t *value)
 {
     const char *p = text;
     bool negative = *p == '-';
-    if (*p == '-' || *p == '+')
-        p++;
+    if (*p == '-' || *p == '+') p++;
     /* Collect the digits, then move the decimal point: no binary floating point is involved. */
     char digits[64];
     int count = 0, point = 0;
@@ -296,40 +279,32 @@ bool sf_parse_scaled(const char *text, int exponent, int64_t *value)
             return false; /* 64 integer digits never fit */
         else if (!leading_zero)
             continue; /* beyond any effect on the rounding at 64 digits */
-        if (seen_point)
-            point--;
+        if (seen_point) point--;
     }
-    if (!seen_digit)
-        return false;
+    if (!seen_digit) return false;
     if (*p == 'e' || *p == 'E') {
         char *end;
         errno = 0;
         long e = strtol(p + 1, &end, 10);
-        if (end == p + 1 || errno != 0 || e < -400 || e > 400)
-            return false;
+        if (end == p + 1 || errno != 0 || e < -400 || e > 400) return false;
         exponent += (int)e;
         p = end;
     }
-    if (*p != '\0')
-        return false;
+    if (*p != '\0') return false;
     int shift = exponent + point; /* value = digits * 10^shift */
     uint64_t magnitude = 0;
     int kept = shift < 0 ? count + shift : count;
     for (int i = 0; i < kept; i++) {
         uint64_t digit = (uint64_t)(digits[i] - '0');
-        if (magnitude > (INT64_MAX - digit) / 10)
-            return false;
+        if (magnitude > (INT64_MAX - digit) / 10) return false;
         magnitude = magnitude * 10 + digit;
     }
     for (int i = 0; i < shift && magnitude != 0; i++) {
-        if (magnitude > INT64_MAX / 10)
-            return false;
+        if (magnitude > INT64_MAX / 10) return false;
         magnitude *= 10;
     }
-    if (shift < 0 && kept >= 0 && kept < count && digits[kept] >= '5')
-        magnitude++;
-    if (magnitude > INT64_MAX)
-        return false;
+    if (shift < 0 && kept >= 0 && kept < count && digits[kept] >= '5') magnitude++;
+    if (magnitude > INT64_MAX) return false;
     *value = negative ? -(int64_t)magnitude : (int64_t)magnitude;
     return true;
 }
@@ -364,8 +339,7 @@ int sf_text_compare(const char *left, const char *right)
             order = compare_runs(&a, &b);
         else
             order = (unsigned char)*a++ - (unsigned char)*b++;
-        if (order != 0)
-            return order;
+        if (order != 0) return order;
     }
     int order = (unsigned char)*a - (unsigned char)*b;
     return order != 0 ? order : strcmp(left, right);
@@ -373,13 +347,11 @@ int sf_text_compare(const char *left, const char *right)
 
 bool sf_parse_uint(const char *text, uint64_t most, uint64_t *value)
 {
-    if (!isdigit((unsigned char)text[0]))
-        return false;
+    if (!isdigit((unsigned char)text[0])) return false;
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    if (*end != '\0' || errno != 0 || number > most)
-        return false;
+    if (*end != '\0' || errno != 0 || number > most) return false;
     *value = number;
     return true;
 }
@@ -389,28 +361,23 @@ bool sf_parse_bytes(const char *text, uint64_t *bytes)
     static const char units[] = "KMGT";
     char digits[24];
     size_t length = strlen(text);
-    if (length == 0 || length >= sizeof digits)
-        return false;
+    if (length == 0 || length >= sizeof digits) return false;
     memcpy(digits, text, length + 1);
     const char *unit = strchr(units, text[length - 1]);
     int shift = unit != NULL ? 10 * (int)(unit - units + 1) : 0;
-    if (unit != NULL)
-        digits[length - 1] = '\0';
+    if (unit != NULL) digits[length - 1] = '\0';
     uint64_t number;
-    if (!sf_parse_uint(digits, UINT64_MAX >> shift, &number))
-        return false;
+    if (!sf_parse_uint(digits, UINT64_MAX >> shift, &number)) return false;
     *bytes = number << shift;
     return true;
 }
 
 bool sf_parse_real_until(const char *text, const char *after, double *value, const char **rest)
 {
-    if (text[0] == '\0' || isspace((unsigned char)text[0]))
-        return false;
+    if (text[0] == '\0' || isspace((unsigned char)text[0])) return false;
     char *end;
     double number = strtod(text, &end);
-    if (end == text || (*end != '\0' && strchr(after, *end) == NULL) || !isfinite(number))
-        return false;
+    if (end == text || (*end != '\0' && strchr(after, *end) == NULL) || !isfinite(number)) return false;
     *value = number;
     *rest = end;
     return true;
@@ -440,8 +407,7 @@ char *sf_text_field(char **rest, char separator)
         while (end > field && isspace((unsigned char)end[-1]))
             end--;
     }
-    if (*rest != NULL)
-        *(*rest)++ = '\0';
+    if (*rest != NULL) *(*rest)++ = '\0';
     *end = '\0';
     return field;
 }
@@ -476,12 +442,10 @@ static size_t distance_of(const char *a, size_t a_length, const char *b, size_t 
 void sf_nearest_offer(sf_nearest *nearest, const char *candidate)
 {
     size_t length = strlen(nearest->word), other = strlen(candidate);
-    if (length == 0 || length > LONGEST_WORD || other > LONGEST_WORD)
-        return;
+    if (length == 0 || length > LONGEST_WORD || other > LONGEST_WORD) return;
     bool goes_on = length >= 2 && strncmp(nearest->word, candidate, length) == 0;
     size_t distance = goes_on ? 1 : distance_of(nearest->word, length, candidate, other);
-    if (distance > (other + 1) / 3 || (nearest->best != NULL && distance >= nearest->distance))
-        return;
+    if (distance > (other + 1) / 3 || (nearest->best != NULL && distance >= nearest->distance)) return;
     nearest->best = candidate;
     nearest->distance = distance;
 }

@@ -36,8 +36,7 @@ void sf_text_free(sf_text *text);
 static inline void sf_text_clear(sf_text *text)
 {
     text->length = 0;
-    if (text->data != NULL)
-        text->data[0] = '\0';
+    if (text->data != NULL) text->data[0] = '\0';
 }
 
 /** Length of the valid UTF-8 sequence that text begins with, or 0. */

@@ -25,8 +25,7 @@ void sf_thread_give_way(void)
 
 void sf_thread_join(sf_thread *thread)
 {
-    if (!thread->running)
-        return;
+    if (!thread->running) return;
     pthread_join(thread->id, NULL);
     thread->running = false;
 }
@@ -35,15 +34,13 @@ int sf_bell_open(sf_bell *bell, sf_error *error)
 {
     bell->fd = sf_platform_bell_open();
     bell->open = bell->fd >= 0;
-    if (!bell->open)
-        return sf_fail(error, SF_INTERNAL, NULL, "cannot make a wake-up: %s", strerror(errno));
+    if (!bell->open) return sf_fail(error, SF_INTERNAL, NULL, "cannot make a wake-up: %s", strerror(errno));
     return SF_OK;
 }
 
 void sf_bell_close(sf_bell *bell)
 {
-    if (bell->open)
-        sf_platform_bell_close(bell->fd);
+    if (bell->open) sf_platform_bell_close(bell->fd);
     bell->open = false;
 }
 
@@ -104,8 +101,7 @@ static void *work(void *argument)
     for (size_t item = worker->index == 0 ? 0 : next_item(loop); item < loop->count; item = next_item(loop)) {
         int result = loop->body(loop->context, worker->index, item);
         int none = 0;
-        if (result != 0)
-            atomic_compare_exchange_strong(&loop->result, &none, result);
+        if (result != 0) atomic_compare_exchange_strong(&loop->result, &none, result);
     }
     return NULL;
 }
@@ -115,8 +111,7 @@ static void *work_beside(void *argument)
     parallel_loop *loop = ((parallel_worker *)argument)->loop;
     work(argument);
     atomic_fetch_sub(&loop->busy, 1);
-    if (loop->ended.open)
-        sf_bell_ring(&loop->ended);
+    if (loop->ended.open) sf_bell_ring(&loop->ended);
     return NULL;
 }
 
@@ -126,8 +121,7 @@ int sf_parallel_watched(unsigned threads, size_t count, int (*body)(void *, unsi
                         void (*watch)(void *), void *context)
 {
     parallel_loop loop = {.body = body, .context = context, .count = count, .next = 1};
-    if (threads > count)
-        threads = (unsigned)count;
+    if (threads > count) threads = (unsigned)count;
     parallel_worker *workers = threads > 1 ? sf_alloc(threads, sizeof *workers) : NULL;
     bool watches = workers != NULL && watch != NULL && sf_bell_open(&loop.ended, NULL) == SF_OK;
     for (unsigned i = 1; workers != NULL && i < threads; i++) {
@@ -141,8 +135,7 @@ int sf_parallel_watched(unsigned threads, size_t count, int (*body)(void *, unsi
     parallel_worker self = {.loop = &loop};
     work(&self);
     while (watches && atomic_load(&loop.busy) > 0)
-        if (!sf_bell_wait(&loop.ended, WATCH_MS))
-            watch(context);
+        if (!sf_bell_wait(&loop.ended, WATCH_MS)) watch(context);
     for (unsigned i = 1; workers != NULL && i < threads; i++)
         sf_thread_join(&workers[i].thread);
     sf_bell_close(&loop.ended);

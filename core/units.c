@@ -109,8 +109,7 @@ int sf_units_finish(sf_units *units, sf_error *error)
     while (slot_count < units->count * 2)
         slot_count *= 2;
     uint32_t *slots = sf_resize(units->slots, slot_count, sizeof *slots);
-    if (slots == NULL)
-        return sf_fail_memory(error);
+    if (slots == NULL) return sf_fail_memory(error);
     units->slots = slots;
     units->slot_count = slot_count;
     memset(slots, 0xff, slot_count * sizeof *slots);
@@ -119,10 +118,8 @@ int sf_units_finish(sf_units *units, sf_error *error)
     size_t slot = copies != NULL ? 0 : SIZE_MAX;
     for (size_t i = 0; slot != SIZE_MAX && i < units->count; i++) {
         slot = find_slot(units, units->items[i].name);
-        if (slots[slot] != SF_NO_UNIT)
-            slot = rename_copy(units, i, slots[slot], copies);
-        if (slot != SIZE_MAX)
-            slots[slot] = (uint32_t)i;
+        if (slots[slot] != SF_NO_UNIT) slot = rename_copy(units, i, slots[slot], copies);
+        if (slot != SIZE_MAX) slots[slot] = (uint32_t)i;
     }
     sf_free(copies);
     return slot != SIZE_MAX ? SF_OK : sf_fail_memory(error);
@@ -137,12 +134,10 @@ static int compare_names(const void *a, const void *b)
 int sf_units_sort(sf_units *units, uint32_t *places, sf_error *error)
 {
     const char **names = sf_alloc(units->count, sizeof *names);
-    if (names == NULL)
-        return sf_fail_memory(error);
+    if (names == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < units->count; i++)
         names[i] = units->items[i].name;
-    if (units->count > 0)
-        qsort(units->items, units->count, sizeof *units->items, compare_names);
+    if (units->count > 0) qsort(units->items, units->count, sizeof *units->items, compare_names);
     int status = sf_units_finish(units, error);
     for (size_t i = 0; status == SF_OK && i < units->count; i++)
         places[i] = sf_units_find(units, names[i]);
@@ -153,15 +148,12 @@ int sf_units_sort(sf_units *units, uint32_t *places, sf_error *error)
 int sf_units_intern(sf_units *units, const char *name, uint32_t *index, sf_error *error)
 {
     *index = sf_units_find(units, name);
-    if (*index != SF_NO_UNIT)
-        return SF_OK;
+    if (*index != SF_NO_UNIT) return SF_OK;
     sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN, .electrode = -1};
     int status = sf_units_add(units, &unit, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *index = (uint32_t)(units->count - 1);
-    if (units->count * 2 > units->slot_count)
-        return sf_units_finish(units, error);
+    if (units->count * 2 > units->slot_count) return sf_units_finish(units, error);
     units->slots[find_slot(units, name)] = *index;
     return SF_OK;
 }
@@ -172,10 +164,8 @@ int sf_units_copy(sf_units *to, const sf_units *from, sf_error *error)
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < from->count; i++)
         status = sf_units_add(to, &from->items[i], error);
-    if (status == SF_OK)
-        status = sf_units_finish(to, error);
-    if (status != SF_OK)
-        sf_units_free(to);
+    if (status == SF_OK) status = sf_units_finish(to, error);
+    if (status != SF_OK) sf_units_free(to);
     return status;
 }
 
@@ -239,8 +229,7 @@ bool sf_units_have_geometry(const sf_units *units)
     const sf_unit *first = NULL;
     for (size_t i = 0; i < units->count; i++) {
         const sf_unit *unit = &units->items[i];
-        if (!isfinite(unit->x_um) || !isfinite(unit->y_um))
-            continue;
+        if (!isfinite(unit->x_um) || !isfinite(unit->y_um)) continue;
         if (first == NULL)
             first = unit;
         else if (unit->x_um != first->x_um || unit->y_um != first->y_um)
@@ -258,9 +247,7 @@ bool sf_units_share_well(const sf_units *units, uint32_t one, uint32_t other)
 bool sf_units_share_electrode(const sf_units *units, uint32_t one, uint32_t other)
 {
     const sf_unit *a = &units->items[one], *b = &units->items[other];
-    if (one == other || !sf_units_share_well(units, one, other))
-        return false;
-    if (a->electrode >= 0 && b->electrode >= 0)
-        return a->electrode == b->electrode;
+    if (one == other || !sf_units_share_well(units, one, other)) return false;
+    if (a->electrode >= 0 && b->electrode >= 0) return a->electrode == b->electrode;
     return a->x_um == b->x_um && a->y_um == b->y_um && sf_units_have_geometry(units); /* NaN equals nothing */
 }

@@ -9,10 +9,8 @@ static int processor_level(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-        return SF_VECTOR_AVX512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return SF_VECTOR_AVX2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return SF_VECTOR_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return SF_VECTOR_AVX2;
 #endif
     return SF_VECTOR_BASE;
 }

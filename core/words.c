@@ -27,12 +27,10 @@ static size_t find_slot(const sf_words *words, const char *text)
 /* Keeps at least half of the slots free. */
 static int grow_slots(sf_words *words)
 {
-    if (words->slot_count > 2 * words->count)
-        return 0;
+    if (words->slot_count > 2 * words->count) return 0;
     size_t slot_count = words->slot_count == 0 ? 16 : 2 * words->slot_count;
     uint32_t *slots = sf_alloc(slot_count, sizeof *slots);
-    if (slots == NULL)
-        return -1;
+    if (slots == NULL) return -1;
     sf_free(words->slots);
     words->slots = slots;
     words->slot_count = slot_count;
@@ -50,8 +48,7 @@ uint32_t sf_words_find(const sf_words *words, const char *text)
 int sf_words_add(sf_words *words, const char *text, uint32_t *number, sf_error *error)
 {
     *number = sf_words_find(words, text);
-    if (*number != SF_NO_WORD)
-        return SF_OK;
+    if (*number != SF_NO_WORD) return SF_OK;
     if (words->count == SF_NO_WORD - 1)
         return sf_fail(error, SF_DATA, NULL, "more than %u different texts", SF_NO_WORD - 1);
     void *items = words->items;
@@ -60,8 +57,7 @@ int sf_words_add(sf_words *words, const char *text, uint32_t *number, sf_error *
         return sf_fail_memory(error);
     words->items = items;
     words->items[words->count] = sf_copy_string(text);
-    if (words->items[words->count] == NULL)
-        return sf_fail_memory(error);
+    if (words->items[words->count] == NULL) return sf_fail_memory(error);
     words->slots[find_slot(words, text)] = (uint32_t)words->count + 1;
     *number = (uint32_t)words->count++;
     return SF_OK;

@@ -92,8 +92,7 @@ static void take_text_16(char *to, size_t room, const unsigned char *from, size_
             at += 2;
         }
         size_t more = sf_utf8_encode(encoded, code);
-        if (code == 0 || length + more >= room)
-            break;
+        if (code == 0 || length + more >= room) break;
         memcpy(to + length, encoded, more);
         length += more;
     }
@@ -114,8 +113,7 @@ static void take_text(char *to, size_t room, const unsigned char *from, size_t s
         char encoded[4];
         more = valid == size ? sf_utf8_length(text + at) : 1;
         size_t bytes = valid == size ? more : sf_utf8_encode(encoded, (unsigned char)text[at]);
-        if (length + bytes >= room)
-            break;
+        if (length + bytes >= room) break;
         memcpy(to + length, valid == size ? text + at : encoded, bytes);
         length += bytes;
     }
@@ -150,8 +148,7 @@ static const char *label_of(const channel *channels, uint32_t number)
 {
     const char *label = channels[number - 1].label;
     for (uint32_t i = 0; label[0] != '\0' && i + 1 < number; i++)
-        if (strcmp(channels[i].label, label) == 0)
-            return "";
+        if (strcmp(channels[i].label, label) == 0) return "";
     return label;
 }
 
@@ -162,8 +159,7 @@ static void name_channel(const blackrock *it, unsigned at, uint32_t number, bool
     const char *label = label_of(channels, number);
     int length = label[0] != '\0' ? snprintf(name, NAME_ROOM, "%s", label)
                                   : snprintf(name, NAME_ROOM, "chan%" PRIu32, number);
-    if (!plain && at > 0)
-        snprintf(name + length, NAME_ROOM - (size_t)length, "/%u", at);
+    if (!plain && at > 0) snprintf(name + length, NAME_ROOM - (size_t)length, "/%u", at);
 }
 
 static uint32_t find_by_number(const sf_decoder_given *given, uint32_t number)
@@ -179,8 +175,7 @@ static uint32_t find_given(const blackrock *it, const sf_cerebus_packet *of, boo
     name_channel(it, of->instrument, of->channel, plain, name);
     snprintf(sorted, sizeof sorted, "%s:%u", name, of->type);
     uint32_t unit = sf_units_find(units, sorted);
-    if (unit == SF_NO_UNIT)
-        unit = sf_units_find(units, name);
+    if (unit == SF_NO_UNIT) unit = sf_units_find(units, name);
     uint32_t number = of->channel + (plain ? 0 : (uint32_t)of->instrument * NUMBERS);
     return unit != SF_NO_UNIT ? unit : find_by_number(&it->rig.decoder.given, number);
 }
@@ -189,8 +184,7 @@ static uint32_t find_given(const blackrock *it, const sf_cerebus_packet *of, boo
 static uint32_t find_plain(blackrock *it, const sf_cerebus_packet *of)
 {
     uint32_t unit = find_given(it, of, true);
-    if (unit == SF_NO_UNIT)
-        return unit;
+    if (unit == SF_NO_UNIT) return unit;
     if (it->plain >= 0 && it->plain != of->instrument && !it->shared_was_told) {
         it->shared_was_told = true;
         sf_log(SF_LOG_WARNING,
@@ -211,10 +205,8 @@ static int look_up(blackrock *it, const sf_cerebus_packet *of, uint32_t *unit, s
     char name[NAME_ROOM], sorted[NAME_ROOM + 8];
     bool is_given = decoder->given.has_units;
     *unit = is_given && of->instrument > 0 ? find_given(it, of, false) : SF_NO_UNIT;
-    if (is_given && *unit == SF_NO_UNIT)
-        *unit = find_plain(it, of);
-    if (*unit != SF_NO_UNIT)
-        return SF_OK;
+    if (is_given && *unit == SF_NO_UNIT) *unit = find_plain(it, of);
+    if (*unit != SF_NO_UNIT) return SF_OK;
     name_channel(it, of->instrument, of->channel, false, name);
     if (decoder->is_known || is_given)
         snprintf(sorted, sizeof sorted, "%s:%u", name, of->type);
@@ -226,8 +218,7 @@ static int look_up(blackrock *it, const sf_cerebus_packet *of, uint32_t *unit, s
 static int find_unit(blackrock *it, const sf_cerebus_packet *of, uint32_t *unit, sf_error *error)
 {
     channel *from = find_channel(it, of, of->channel, error);
-    if (from == NULL)
-        return SF_NO_MEMORY;
+    if (from == NULL) return SF_NO_MEMORY;
     uint32_t *known = &from->units[of->type];
     if (*known == 0) {
         int status = look_up(it, of, unit, error);
@@ -244,8 +235,7 @@ static bool has_units(const instrument *on)
 {
     for (uint32_t i = 0; on->channels != NULL && i < SF_CEREBUS_CHANNELS; i++)
         for (unsigned k = 0; k < CLASSES; k++)
-            if (on->channels[i].units[k] != 0 && on->channels[i].units[k] != SF_NO_UNIT)
-                return true;
+            if (on->channels[i].units[k] != 0 && on->channels[i].units[k] != SF_NO_UNIT) return true;
     return false;
 }
 
@@ -254,14 +244,12 @@ static int name_unit(blackrock *it, unsigned at, uint32_t number, unsigned class
     char name[NAME_ROOM], sorted[NAME_ROOM + 8];
     sf_units *units = &it->rig.decoder.about.units;
     uint32_t known = it->instruments[at].channels[number - 1].units[class];
-    if (known == 0 || known == SF_NO_UNIT)
-        return SF_OK;
+    if (known == 0 || known == SF_NO_UNIT) return SF_OK;
     sf_unit *unit = &units->items[known - 1];
     name_channel(it, at, number, plain, name);
     snprintf(sorted, sizeof sorted, "%s:%u", name, class);
     char *copy = sf_copy_string(sorted);
-    if (copy == NULL)
-        return sf_fail_memory(error);
+    if (copy == NULL) return sf_fail_memory(error);
     sf_free((char *)unit->name);
     unit->name = copy;
     unit->kind = class == 0 ? SF_UNIT_MULTI_UNIT : SF_UNIT_SORTED;
@@ -294,8 +282,7 @@ static void place_units(sf_rig *rig, const uint32_t *places)
         for (uint32_t i = 0; it->instruments[at].channels != NULL && i < SF_CEREBUS_CHANNELS; i++)
             for (unsigned k = 0; k < CLASSES; k++) {
                 uint32_t *known = &it->instruments[at].channels[i].units[k];
-                if (*known != 0 && *known != SF_NO_UNIT)
-                    *known = places[*known - 1] + 1;
+                if (*known != 0 && *known != SF_NO_UNIT) *known = places[*known - 1] + 1;
             }
 }
 
@@ -303,8 +290,7 @@ static void place_units(sf_rig *rig, const uint32_t *places)
 
 static void tell_time(blackrock *it, double hz, const char *how)
 {
-    if (it->rig.rate_uhz != 0 || !sf_rig_set_rate(&it->rig, hz))
-        return;
+    if (it->rig.rate_uhz != 0 || !sf_rig_set_rate(&it->rig, hz)) return;
     if (hz == NS_HZ)
         sf_log(SF_LOG_INFO, "%s: times are nanoseconds, %s", it->rig.decoder.name, how);
     else
@@ -320,10 +306,8 @@ static double ticks_of(const blackrock *it)
 static int64_t go_on(const blackrock *it, uint32_t low)
 {
     int64_t high = it->time - (it->time & (WRAP - 1)), step = low - (it->time & (WRAP - 1));
-    if (!it->has_time || (step <= -NEAR && step > -WRAP + NEAR))
-        return low;
-    if (step <= -NEAR)
-        return high + WRAP + low;
+    if (!it->has_time || (step <= -NEAR && step > -WRAP + NEAR)) return low;
+    if (step <= -NEAR) return high + WRAP + low;
     return step >= WRAP - NEAR && high > 0 ? high - WRAP + low : high + low;
 }
 
@@ -405,20 +389,17 @@ static void take_monitor(blackrock *it, const sf_cerebus_packet *of)
 static void take_beat(blackrock *it, const sf_cerebus_packet *of)
 {
     int64_t time;
-    if (it->rig.rate_uhz == 0)
-        compare_beats(it, of);
+    if (it->rig.rate_uhz == 0) compare_beats(it, of);
     sf_rig_hear(&it->rig);
     if (take_time(it, of, &time) && it->rig.rate_uhz != 0)
         sf_rig_clock(&it->rig, time, (int64_t)((double)it->rig.rate_uhz * 1e-6 * BEHIND_S));
-    if (of->type == SF_CEREBUS_MONITOR)
-        take_monitor(it, of);
+    if (of->type == SF_CEREBUS_MONITOR) take_monitor(it, of);
 }
 
 static void compare_rate(blackrock *it, double hz, const char *said)
 {
     double is_read = (double)it->rig.rate_uhz * 1e-6;
-    if (it->rate_was_told || is_read == 0 || is_read == hz)
-        return;
+    if (it->rate_was_told || is_read == 0 || is_read == hz) return;
     it->rate_was_told = true;
     sf_log(SF_LOG_WARNING,
            "%s: it says that times are %s, and they are read at %.10g Hz: set sample_rate_hz to %.10g",
@@ -428,18 +409,15 @@ static void compare_rate(blackrock *it, double hz, const char *said)
 static void take_state(blackrock *it, const sf_cerebus_packet *of)
 {
     uint32_t hz = sf_little_32(of->payload);
-    if (hz < 1000 || hz > 1000000)
-        return;
+    if (hz < 1000 || hz > 1000000) return;
     it->ticks_hz = hz;
-    if ((double)it->rig.rate_uhz * 1e-6 != NS_HZ)
-        compare_rate(it, hz, "ticks of another rate");
+    if ((double)it->rig.rate_uhz * 1e-6 != NS_HZ) compare_rate(it, hz, "ticks of another rate");
 }
 
 static bool is_gemini(const char *ident)
 {
     for (; *ident != '\0'; ident++)
-        if (strncasecmp(ident, "gemini", 6) == 0)
-            return true;
+        if (strncasecmp(ident, "gemini", 6) == 0) return true;
     return false;
 }
 
@@ -454,8 +432,7 @@ static int take_processor(blackrock *it, const sf_cerebus_packet *of, sf_error *
     double hz = counts_ns ? NS_HZ : ticks_of(it);
     tell_time(it, hz, "as what it is says");
     compare_rate(it, hz, counts_ns ? "nanoseconds" : "ticks");
-    if (it->processor_was_told)
-        return SF_OK;
+    if (it->processor_was_told) return SF_OK;
     it->processor_was_told = true;
     sf_log(SF_LOG_INFO, "%s: '%s' speaks protocol %u.%u", decoder->name, ident,
            sf_little_16(of->payload + SF_CEREBUS_VERSION_AT + 2),
@@ -476,8 +453,7 @@ static int take_channel(blackrock *it, const sf_cerebus_packet *of, sf_error *er
         return SF_OK;
     }
     channel *to = find_channel(it, of, number, error);
-    if (to == NULL)
-        return SF_NO_MEMORY;
+    if (to == NULL) return SF_NO_MEMORY;
     to->kind = (can & SF_CEREBUS_IS_DIGITAL) == 0 && inputs == 0 ? (can & SF_CEREBUS_IS_MOTION) != 0 ? OTHER
                                                                    : (can & SF_CEREBUS_IS_ANALOG) != 0
                                                                        ? ANALOG
@@ -493,11 +469,9 @@ static int take_channel(blackrock *it, const sf_cerebus_packet *of, sf_error *er
             break;
         }
     }
-    if ((decoder->is_known && decoder->learns) || strcmp(label, to->label) == 0)
-        return SF_OK;
+    if ((decoder->is_known && decoder->learns) || strcmp(label, to->label) == 0) return SF_OK;
     memcpy(to->label, label, sizeof label);
-    if (!decoder->learns)
-        memset(to->units, 0, sizeof to->units); /* they are looked up by its name now */
+    if (!decoder->learns) memset(to->units, 0, sizeof to->units); /* they are looked up by its name now */
     return SF_OK;
 }
 
@@ -515,8 +489,7 @@ static int take_comment(blackrock *it, const sf_cerebus_packet *of, sf_error *er
     trim(text);
     int64_t newest = it->time, time, hz = (int64_t)(it->rig.rate_uhz / 1000000);
     bool had_time = it->has_time;
-    if (!take_time(it, of, &time))
-        return SF_OK;
+    if (!take_time(it, of, &time)) return SF_OK;
     if (had_time && (time < newest - (int64_t)((double)hz * COMMENT_S) || time > newest + hz * AHEAD_S))
         time = newest;
     it->time = had_time ? newest : time;
@@ -570,8 +543,7 @@ static int take_input(blackrock *it, const sf_cerebus_packet *of, channel_kind k
     uint32_t value = sf_little_32(of->payload);
     uint32_t changed = of->bytes >= 12 && kind != SERIAL ? sf_little_32(of->payload + 4) : 0;
     bool is_strobe = of->bytes >= 12 && (sf_little_32(of->payload + 8) & 2) != 0;
-    if (!take_time(it, of, &time))
-        return SF_OK;
+    if (!take_time(it, of, &time)) return SF_OK;
     if (changed == 0 || is_strobe)
         return take_word(it, of, kind == SERIAL ? "serial" : "digital", time, value, error);
     int status = SF_OK;
@@ -596,8 +568,7 @@ static int take_spike(blackrock *it, const sf_cerebus_packet *of, sf_error *erro
         sf_decoder_leave_out(&it->rig.decoder, "a spike of %zu bytes on channel %u", of->bytes, of->channel);
         return SF_OK;
     }
-    if (!take_time(it, of, &time))
-        return SF_OK;
+    if (!take_time(it, of, &time)) return SF_OK;
     if (of->type == SF_CEREBUS_NOISE) {
         sf_rig_hear(&it->rig);
         it->rig.decoder.batch.out_of_range++;
@@ -613,8 +584,7 @@ static int take_data(blackrock *it, const sf_cerebus_packet *of, sf_error *error
 {
     const channel *channels = it->instruments[of->instrument].channels;
     channel_kind kind = channels != NULL ? channels[of->channel - 1].kind : UNTOLD;
-    if (kind == UNTOLD)
-        kind = of->bytes <= 12 ? DIGITAL : ANALOG;
+    if (kind == UNTOLD) kind = of->bytes <= 12 ? DIGITAL : ANALOG;
     return kind == OTHER    ? SF_OK
            : kind == ANALOG ? take_spike(it, of, error)
                             : take_input(it, of, kind, error);
@@ -623,10 +593,8 @@ static int take_data(blackrock *it, const sf_cerebus_packet *of, sf_error *error
 static int take_packet(blackrock *it, const sf_cerebus_packet *of, sf_error *error)
 {
     it->received++;
-    if (of->instrument < SF_CEREBUS_INSTRUMENTS)
-        it->instruments[of->instrument].received++;
-    if (of->channel == 0)
-        return SF_OK;
+    if (of->instrument < SF_CEREBUS_INSTRUMENTS) it->instruments[of->instrument].received++;
+    if (of->channel == 0) return SF_OK;
     if (!sf_cerebus_is_sound(of)) {
         sf_decoder_leave_out(&it->rig.decoder, "a packet of type %u on channel %u of instrument %u", of->type,
                              of->channel, of->instrument);
@@ -665,8 +633,7 @@ static void settle(blackrock *it, unsigned layout)
     it->is_found = true;
     it->misfits = 0;
     sf_log(SF_LOG_INFO, "%s: protocol %s", it->rig.decoder.name, name_of(it->layout));
-    if (it->layout == SF_CEREBUS_311)
-        tell_time(it, ticks_of(it), "as protocol 3.11 has them");
+    if (it->layout == SF_CEREBUS_311) tell_time(it, ticks_of(it), "as protocol 3.11 has them");
 }
 
 /* Looks for the one header that all datagrams so far may have; true once it is found. What may be read in two
@@ -699,8 +666,7 @@ static void doubt(blackrock *it, sf_part datagram)
                          datagram.size);
     unsigned fits = it->is_named ? 0 : explain(datagram, ALL_LAYOUTS & ~(1u << it->layout));
     bool counts_ns = (double)it->rig.rate_uhz * 1e-6 == NS_HZ;
-    if (!is_one(fits) || (fits == 1u << SF_CEREBUS_311 && counts_ns) || ++it->misfits < MISFITS)
-        return;
+    if (!is_one(fits) || (fits == 1u << SF_CEREBUS_311 && counts_ns) || ++it->misfits < MISFITS) return;
     sf_log(SF_LOG_WARNING, "%s: the protocol is another from here on", it->rig.decoder.name);
     settle(it, fits);
 }
@@ -709,8 +675,7 @@ static int take_datagram(blackrock *it, sf_part datagram, sf_error *error)
 {
     sf_cerebus_packet packet;
     const unsigned char *bytes = datagram.data;
-    if (!it->is_found && !find_layout(it, datagram))
-        return SF_OK;
+    if (!it->is_found && !find_layout(it, datagram)) return SF_OK;
     if (!sf_cerebus_fills(it->layout, bytes, datagram.size, false)) {
         doubt(it, datagram);
         return SF_OK;

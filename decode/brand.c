@@ -36,22 +36,18 @@ static bool time_of_id(sf_part id, int64_t *time_ns)
     uint64_t milliseconds;
     const char *dash = memchr(id.data, '-', id.size);
     size_t length = dash != NULL ? (size_t)(dash - (const char *)id.data) : id.size;
-    if (length >= sizeof text)
-        return false;
+    if (length >= sizeof text) return false;
     memcpy(text, id.data, length);
     text[length] = '\0';
-    if (!sf_parse_uint(text, INT64_MAX / 1000000, &milliseconds))
-        return false;
+    if (!sf_parse_uint(text, INT64_MAX / 1000000, &milliseconds)) return false;
     *time_ns = (int64_t)milliseconds * 1000000;
     return true;
 }
 
 static bool time_of_entry(const sf_part *parts, int64_t *time_ns)
 {
-    if (parts[1].size == 0)
-        return time_of_id(parts[0], time_ns);
-    if (parts[1].size != sizeof(uint64_t))
-        return false;
+    if (parts[1].size == 0) return time_of_id(parts[0], time_ns);
+    if (parts[1].size != sizeof(uint64_t)) return false;
     uint64_t stamp = sf_little_64(parts[1].data);
     *time_ns = (int64_t)stamp;
     return stamp < (uint64_t)SF_TIME_LIMIT_NS;
@@ -92,12 +88,9 @@ static int take_channel(brand *it, uint32_t channel, int64_t time, int16_t cross
 static bool find_time(brand *it, const sf_part *parts, size_t count, int64_t *time)
 {
     sf_part sample = count == 4 ? parts[3] : (sf_part){"", 0};
-    if (it->channels == 0)
-        it->sample_size = sample.size;
-    if (it->sample_size == 0)
-        return time_of_entry(parts, time);
-    if (sample.size != it->sample_size || (sample.size != 4 && sample.size != 8))
-        return false;
+    if (it->channels == 0) it->sample_size = sample.size;
+    if (it->sample_size == 0) return time_of_entry(parts, time);
+    if (sample.size != it->sample_size || (sample.size != 4 && sample.size != 8)) return false;
     uint64_t low = sample.size == 4 ? sf_little_32(sample.data) : sf_little_64(sample.data);
     *time = sf_rig_count_on(&it->samples, low, 8 * (unsigned)sample.size);
     return true;
@@ -106,8 +99,7 @@ static bool find_time(brand *it, const sf_part *parts, size_t count, int64_t *ti
 static int take(brand *it, int64_t time, sf_part counts, sf_error *error)
 {
     bool is_first = it->channels == 0;
-    if (is_first)
-        sf_rig_set_rate(&it->rig, it->sample_size > 0 ? it->sample_rate_hz : BY_NANOSECONDS);
+    if (is_first) sf_rig_set_rate(&it->rig, it->sample_size > 0 ? it->sample_rate_hz : BY_NANOSECONDS);
     int status = is_first ? learn(it, counts.size / 2, error) : SF_OK;
     for (uint32_t i = 0; i < it->channels && status == SF_OK; i++) {
         int16_t crossings = (int16_t)sf_little_16((const unsigned char *)counts.data + 2 * (size_t)i);
@@ -134,8 +126,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
         sf_decoder_leave_out(decoder, "an entry with %zu bytes of crossings", parts[2].size);
     else {
         int status = take(it, time, parts[2], error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return sf_rig_end(&it->rig, error);
 }

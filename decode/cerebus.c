@@ -11,8 +11,7 @@ size_t sf_cerebus_read(sf_cerebus_layout layout, const unsigned char *bytes, siz
                        sf_cerebus_packet *packet)
 {
     size_t header = layout == SF_CEREBUS_311 ? 8 : 16, words;
-    if (size < header)
-        return 0;
+    if (size < header) return 0;
     if (layout == SF_CEREBUS_311) {
         *packet = (sf_cerebus_packet){
             .time = sf_little_32(bytes), .channel = sf_little_16(bytes + 4), .type = bytes[6]};
@@ -35,10 +34,8 @@ bool sf_cerebus_is_sound(const sf_cerebus_packet *packet)
     if (packet->type > MOST_TYPE || packet->instrument >= SF_CEREBUS_INSTRUMENTS ||
         (packet->channel & ~SF_CEREBUS_SYSTEM) > SF_CEREBUS_CHANNELS)
         return false;
-    if (packet->channel == 0)
-        return packet->type >= 1 && packet->type <= GROUPS && packet->bytes > 0;
-    if ((packet->channel & SF_CEREBUS_SYSTEM) != 0)
-        return true;
+    if (packet->channel == 0) return packet->type >= 1 && packet->type <= GROUPS && packet->bytes > 0;
+    if ((packet->channel & SF_CEREBUS_SYSTEM) != 0) return true;
     bool is_unit = packet->type <= SF_CEREBUS_SORTED || packet->type == SF_CEREBUS_NOISE;
     return packet->bytes > 0 && (packet->bytes <= DIGITAL_BYTES || is_unit);
 }
@@ -48,8 +45,7 @@ bool sf_cerebus_fills(sf_cerebus_layout layout, const unsigned char *bytes, size
     sf_cerebus_packet packet;
     size_t at = 0, whole;
     while (at < size && (whole = sf_cerebus_read(layout, bytes + at, size - at, &packet)) > 0) {
-        if (strictly && !sf_cerebus_is_sound(&packet))
-            return false;
+        if (strictly && !sf_cerebus_is_sound(&packet)) return false;
         at += whole;
     }
     return at == size && size > 0;

@@ -80,8 +80,7 @@ static void take_rate(cortical *it, const header *told)
 {
     const char *name = it->rig.decoder.name;
     double known = (double)it->rig.rate_uhz * 1e-6;
-    if ((it->shown_hz != 0 && told->hz == it->shown_hz) || !sf_rig_set_rate(&it->rig, told->hz))
-        return;
+    if ((it->shown_hz != 0 && told->hz == it->shown_hz) || !sf_rig_set_rate(&it->rig, told->hz)) return;
     it->shown_hz = told->hz;
     if (known == 0 && told->hz != USUAL_HZ)
         sf_log(SF_LOG_WARNING,
@@ -133,12 +132,10 @@ static void take_timing(cortical *it, const sf_fields *fields, const header *tol
         take_rate(it, told);
     else
         sf_decoder_leave_out(&rig->decoder, "a status '%s' without frames_per_second", told->status);
-    if (has(fields, PAUSED))
-        it->is_paused = told->is_paused != 0;
+    if (has(fields, PAUSED)) it->is_paused = told->is_paused != 0;
     if (it->is_paused != was_paused && is_due(++it->pauses))
         sf_log(SF_LOG_WARNING, "%s: %s", rig->decoder.name, it->is_paused ? "is paused" : "goes on");
-    if (strcmp(told->status, "reset") == 0)
-        note_anew(it, it->is_paused != was_paused);
+    if (strcmp(told->status, "reset") == 0) note_anew(it, it->is_paused != was_paused);
 }
 
 /* A spike or stimulus of this frame came. */
@@ -240,8 +237,7 @@ static bool take_frame(cortical *it, const events *all, size_t i, int64_t *frame
 
 static void tell_foreign(cortical *it, unsigned channel)
 {
-    if (it->foreign_was_told)
-        return;
+    if (it->foreign_was_told) return;
     it->foreign_was_told = true;
     sf_log(SF_LOG_WARNING,
            "%s: channel %u is none of the electrodes that were given: its spikes are left out, as those of "
@@ -280,8 +276,7 @@ static int take_spikes(cortical *it, sf_part bytes, sf_error *error)
     for (size_t i = 0; i < all.count && status == SF_OK; i++) {
         int64_t frame;
         uint32_t unit;
-        if (!take_frame(it, &all, i, &frame))
-            continue;
+        if (!take_frame(it, &all, i, &frame)) continue;
         status = find_unit(it, all.channels[i], &unit, error);
         if (status == SF_OK && unit != SF_NO_UNIT)
             status = sf_rig_spike(
@@ -303,15 +298,12 @@ static int take_stims(cortical *it, sf_part bytes, sf_error *error)
     for (size_t i = 0; i < all.count && status == SF_OK; i++) {
         int64_t frame;
         char label[16];
-        if (!take_frame(it, &all, i, &frame))
-            continue;
+        if (!take_frame(it, &all, i, &frame)) continue;
         snprintf(label, sizeof label, "stim %u", all.channels[i]);
-        if (!it->has_stim || frame != it->stim)
-            status = sf_rig_text(&it->rig, frame, "stim", error);
+        if (!it->has_stim || frame != it->stim) status = sf_rig_text(&it->rig, frame, "stim", error);
         it->has_stim = true;
         it->stim = frame;
-        if (status == SF_OK)
-            status = sf_rig_text(&it->rig, frame, label, error);
+        if (status == SF_OK) status = sf_rig_text(&it->rig, frame, label, error);
     }
     return status;
 }
@@ -332,8 +324,7 @@ static int take_binary(cortical *it, sf_part bytes, sf_error *error)
 static int pass_over(cortical *it, sf_part length)
 {
     uint64_t bytes = 0;
-    if (length.size == sizeof bytes)
-        memcpy(&bytes, length.data, sizeof bytes);
+    if (length.size == sizeof bytes) memcpy(&bytes, length.data, sizeof bytes);
     if (it->next != ENTRY)
         sf_decoder_leave_out(&it->rig.decoder, "a message of %" PRIu64 " bytes: at most %u are read", bytes,
                              MOST_BYTES);
@@ -349,12 +340,9 @@ static int take(cortical *it, const sf_part *parts, size_t count, sf_error *erro
         it->ahead_s = 0;
         return SF_OK;
     }
-    if (count == 2 && sf_part_is(parts[0], "text"))
-        return take_text(it, parts[1], error);
-    if (count == 2 && sf_part_is(parts[0], "binary"))
-        return take_binary(it, parts[1], error);
-    if (count == 2 && sf_part_is(parts[0], "passed"))
-        return pass_over(it, parts[1]);
+    if (count == 2 && sf_part_is(parts[0], "text")) return take_text(it, parts[1], error);
+    if (count == 2 && sf_part_is(parts[0], "binary")) return take_binary(it, parts[1], error);
+    if (count == 2 && sf_part_is(parts[0], "passed")) return pass_over(it, parts[1]);
     sf_decoder_leave_out(&it->rig.decoder, "no message of a WebSocket");
     return SF_OK;
 }

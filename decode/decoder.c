@@ -27,10 +27,8 @@ static int keep(sf_decoder_input *in, const void *bytes, size_t size, sf_error *
         in->to -= in->from;
         in->from = 0;
     }
-    if (sf_reserve(&in->bytes, &in->capacity, in->to + size, 1) != 0)
-        return sf_fail_memory(error);
-    if (size > 0)
-        memcpy(in->bytes + in->to, bytes, size);
+    if (sf_reserve(&in->bytes, &in->capacity, in->to + size, 1) != 0) return sf_fail_memory(error);
+    if (size > 0) memcpy(in->bytes + in->to, bytes, size);
     in->to += size;
     return SF_OK;
 }
@@ -45,8 +43,7 @@ static int keep_part(sf_decoder *decoder, const void *bytes, size_t size, sf_err
         return SF_OK;
     }
     int status = keep(in, bytes, size, error);
-    if (status == SF_OK)
-        in->part_ends[in->part_count++] = in->to;
+    if (status == SF_OK) in->part_ends[in->part_count++] = in->to;
     return status;
 }
 
@@ -54,10 +51,8 @@ int sf_decoder_feed(sf_decoder *decoder, const void *bytes, size_t size, sf_feed
 {
     sf_decoder_input *in = &decoder->input;
     bool of_bytes = how == SF_FEED_BYTES;
-    if (decoder->has_ended)
-        return SF_END;
-    if (in->whole)
-        return SF_AGAIN;
+    if (decoder->has_ended) return SF_END;
+    if (in->whole) return SF_AGAIN;
     if (of_bytes && decoder->kind->measure == NULL)
         return sf_fail(error, SF_USAGE, decoder->name, "%s comes in messages, not as a stream of bytes",
                        decoder->kind->name);
@@ -66,8 +61,7 @@ int sf_decoder_feed(sf_decoder *decoder, const void *bytes, size_t size, sf_feed
                        of_bytes ? "a stream of bytes" : "a message",
                        of_bytes ? "messages" : "a stream of bytes");
     int status = of_bytes ? keep(in, bytes, size, error) : keep_part(decoder, bytes, size, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     in->begun = true;
     in->of_bytes = of_bytes;
     in->whole = how != SF_FEED_PART;
@@ -100,8 +94,7 @@ static const unsigned char *first_of(sf_part magic, const unsigned char *bytes, 
     const unsigned char *first = magic.data, *end = bytes + size;
     while ((size_t)(end - bytes) >= magic.size) {
         bytes = memchr(bytes, *first, (size_t)(end - bytes) - magic.size + 1);
-        if (bytes == NULL || memcmp(bytes, first, magic.size) == 0)
-            return bytes;
+        if (bytes == NULL || memcmp(bytes, first, magic.size) == 0) return bytes;
         bytes++;
     }
     return NULL;
@@ -125,15 +118,12 @@ static int cut_frame(sf_decoder *decoder, sf_part *frame, sf_error *error)
 {
     sf_decoder_input *in = &decoder->input;
     for (;;) {
-        if (in->is_astray)
-            find_magic(in, decoder->kind->magic);
+        if (in->is_astray) find_magic(in, decoder->kind->magic);
         size_t size = in->to - in->from, whole;
-        if (in->is_astray || size == 0 || size < in->wanted)
-            return SF_AGAIN;
+        if (in->is_astray || size == 0 || size < in->wanted) return SF_AGAIN;
         int status = decoder->kind->measure(decoder, in->bytes + in->from, size, &whole, error);
         in->wanted = whole > size ? whole : 0;
-        if (status != SF_OK || whole > size)
-            return status != SF_OK ? status : SF_AGAIN;
+        if (status != SF_OK || whole > size) return status != SF_OK ? status : SF_AGAIN;
         if (whole > 0) {
             *frame = (sf_part){in->bytes + in->from, whole};
             in->from += whole;
@@ -151,13 +141,11 @@ static int decode_next(sf_decoder *decoder, bool *any, sf_error *error)
     sf_part parts[SF_DECODER_PARTS];
     size_t count = 1;
     *any = in->whole;
-    if (!*any)
-        return SF_AGAIN;
+    if (!*any) return SF_AGAIN;
     if (in->of_bytes) {
         int status = cut_frame(decoder, &parts[0], error);
         *any = in->whole = status != SF_AGAIN;
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     } else {
         count = see_parts(in, parts);
     }
@@ -172,21 +160,18 @@ static int decode_next(sf_decoder *decoder, bool *any, sf_error *error)
 
 int sf_decoder_next(sf_decoder *decoder, sf_batch *batch, sf_error *error)
 {
-    if (decoder->has_ended)
-        return SF_END;
+    if (decoder->has_ended) return SF_END;
     int status = decoder->is_ready ? SF_OK : SF_AGAIN;
     for (bool any = true; status == SF_AGAIN && any;)
         status = decode_next(decoder, &any, error);
-    if (status == SF_OK)
-        sf_decoder_give(decoder, batch);
+    if (status == SF_OK) sf_decoder_give(decoder, batch);
     return status;
 }
 
 void sf_decoder_break(sf_decoder *decoder)
 {
     sf_decoder_input *in = &decoder->input;
-    if (in->to > in->from && !in->is_astray)
-        sf_decoder_leave_out(decoder, "a frame that broke off");
+    if (in->to > in->from && !in->is_astray) sf_decoder_leave_out(decoder, "a frame that broke off");
     in->from = in->to = in->part_count = in->wanted = 0;
     in->is_astray = in->whole = in->too_much = false;
 }
@@ -214,14 +199,12 @@ bool sf_decoder_has_counts(const sf_decoder *decoder)
 void sf_decoder_give(sf_decoder *decoder, sf_batch *batch)
 {
     *batch = decoder->batch;
-    if (batch->arrival_ns == 0)
-        batch->arrival_ns = sf_clock_monotonic_ns();
+    if (batch->arrival_ns == 0) batch->arrival_ns = sf_clock_monotonic_ns();
     decoder->batch = nothing;
     memcpy(decoder->told, decoder->fault, sizeof decoder->told);
     decoder->fault[0] = '\0';
     decoder->is_ready = false;
-    if (decoder->kind->gave != NULL)
-        decoder->kind->gave(decoder);
+    if (decoder->kind->gave != NULL) decoder->kind->gave(decoder);
 }
 
 static sf_decoded columns_of(const sf_decoder *decoder, const sf_batch *batch)
@@ -273,8 +256,7 @@ int sf_decoder_take(sf_decoder *decoder, sf_decoded *decoded, sf_error *error)
 const sf_decoder_kind *sf_decoder_find(const char *name)
 {
     for (size_t i = 0; i < KINDS; i++)
-        if (strcmp(kinds[i]->name, name) == 0)
-            return kinds[i];
+        if (strcmp(kinds[i]->name, name) == 0) return kinds[i];
     return NULL;
 }
 
@@ -301,12 +283,10 @@ static int take_channels(sf_decoder_given *given, const sf_decoder_options *opti
                        SF_DECODER_MOST_CHANNELS);
     given->channels = most >= 0 ? (size_t)most + 1 : 0;
     given->of_channel = sf_resize(NULL, given->channels, sizeof *given->of_channel);
-    if (given->of_channel == NULL)
-        return sf_fail_memory(error);
+    if (given->of_channel == NULL) return sf_fail_memory(error);
     memset(given->of_channel, 0xff, given->channels * sizeof *given->of_channel); /* SF_NO_UNIT */
     for (size_t i = 0; i < options->unit_count; i++)
-        if (options->channels[i] >= 0)
-            given->of_channel[options->channels[i]] = (uint32_t)i;
+        if (options->channels[i] >= 0) given->of_channel[options->channels[i]] = (uint32_t)i;
     return SF_OK;
 }
 
@@ -316,15 +296,12 @@ static int take_options(sf_decoder *decoder, const sf_decoder_options *options, 
     given->has_units = options->units != NULL && options->unit_count > 0;
     given->sample_rate_hz = options->sample_rate_hz;
     given->learn_s = options->learn_s;
-    if (options->layout != NULL)
-        snprintf(given->layout, sizeof given->layout, "%s", options->layout);
-    if (options->stream != NULL)
-        snprintf(given->stream, sizeof given->stream, "%s", options->stream);
+    if (options->layout != NULL) snprintf(given->layout, sizeof given->layout, "%s", options->layout);
+    if (options->stream != NULL) snprintf(given->stream, sizeof given->stream, "%s", options->stream);
     int status = SF_OK;
     for (size_t i = 0; given->has_units && status == SF_OK && i < options->unit_count; i++)
         status = sf_units_add(&decoder->about.units, &options->units[i], error);
-    if (status == SF_OK && given->has_units)
-        status = sf_units_finish(&decoder->about.units, error);
+    if (status == SF_OK && given->has_units) status = sf_units_finish(&decoder->about.units, error);
     if (status == SF_OK && given->has_units && options->channels != NULL)
         status = take_channels(given, options, error);
     return status == SF_OK && decoder->kind->open != NULL ? decoder->kind->open(decoder, error) : status;
@@ -336,14 +313,11 @@ int sf_decoder_open(sf_decoder **out, const sf_decoder_options *options, sf_erro
     *out = NULL;
     sf_decoder_options own;
     int status = sf_options_read(&own, &defaults, sizeof own, options, "sf_decoder_options", error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_decoder_kind *kind = own.protocol != NULL ? sf_decoder_find(own.protocol) : &sf_decoder_synfire;
-    if (kind == NULL)
-        return refuse_kind(own.protocol, error);
+    if (kind == NULL) return refuse_kind(own.protocol, error);
     sf_decoder *decoder = sf_alloc(1, kind->size);
-    if (decoder == NULL)
-        return sf_fail_memory(error);
+    if (decoder == NULL) return sf_fail_memory(error);
     decoder->kind = kind;
     snprintf(decoder->name, sizeof decoder->name, "%s", own.name != NULL ? own.name : "the stream");
     decoder->batch = nothing;
@@ -358,8 +332,7 @@ int sf_decoder_open(sf_decoder **out, const sf_decoder_options *options, sf_erro
 
 void sf_decoder_close(sf_decoder *decoder)
 {
-    if (decoder == NULL)
-        return;
+    if (decoder == NULL) return;
     decoder->kind->close(decoder);
     sf_free(decoder->input.bytes);
     sf_free(decoder->given.of_channel);

@@ -120,8 +120,7 @@ static bool read_raw(event *it, int kind, sf_part body)
     it->sorted_id = kind == SPIKE ? sorted : 0;
     it->line = kind == TTL ? bytes[24] : 0;
     it->state = kind == TTL ? bytes[25] : 0;
-    if (kind == SPIKE)
-        it->amplitude = raw_amplitude(bytes, body.size);
+    if (kind == SPIKE) it->amplitude = raw_amplitude(bytes, body.size);
     return true;
 }
 
@@ -130,16 +129,14 @@ static bool read_raw(event *it, int kind, sf_part body)
 static bool has_number(const numbers *all, uint16_t number)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (all->of[i] == number)
-            return true;
+        if (all->of[i] == number) return true;
     return false;
 }
 
 /* In order; beyond MOST_STREAMS none has a place. */
 static void add_number(numbers *all, uint16_t number)
 {
-    if (has_number(all, number) || all->count == MOST_STREAMS)
-        return;
+    if (has_number(all, number) || all->count == MOST_STREAMS) return;
     size_t at = all->count++;
     for (; at > 0 && all->of[at - 1] > number; at--)
         all->of[at] = all->of[at - 1];
@@ -156,8 +153,7 @@ static void go_over(broadcaster *it)
     uint16_t number = it->next.of[place < it->next.count ? place : it->next.count - 1];
     it->present = it->next;
     it->next.count = 0;
-    if (read[0] == '\0')
-        return;
+    if (read[0] == '\0') return;
     if (it->choice.is_chosen) {
         sf_log(SF_LOG_WARNING,
                "%s: the GUI numbers its streams anew, and `stream` chooses '%.80s', which none is now: "
@@ -187,8 +183,7 @@ static bool is_unsettled(broadcaster *it, uint16_t number)
     }
     it->next_ns = it->next.count == 0 ? now_ns : it->next_ns;
     add_number(&it->next, number);
-    if (now_ns - it->next_ns >= SETTLE_NS)
-        go_over(it);
+    if (now_ns - it->next_ns >= SETTLE_NS) go_over(it);
     return it->next.count > 0;
 }
 
@@ -199,16 +194,13 @@ static bool place(broadcaster *it, event *told)
 {
     sf_rig *rig = &it->rig;
     bool has_seconds = told->seconds >= 0 && told->seconds < 1e9;
-    if (told->rate != 0 && !sf_rig_hear_rate(rig, told->rate))
-        return false;
+    if (told->rate != 0 && !sf_rig_hear_rate(rig, told->rate)) return false;
     if (rig->rate_uhz == 0 && has_seconds) {
         it->by_seconds = true;
         sf_rig_set_rate(rig, 1e9);
     }
-    if (it->by_seconds)
-        told->sample = llround(has_seconds ? told->seconds * 1e9 : -1);
-    if (it->by_seconds && !has_seconds)
-        sf_decoder_leave_out(&rig->decoder, "an event without a time stamp");
+    if (it->by_seconds) told->sample = llround(has_seconds ? told->seconds * 1e9 : -1);
+    if (it->by_seconds && !has_seconds) sf_decoder_leave_out(&rig->decoder, "an event without a time stamp");
     return !it->by_seconds || has_seconds;
 }
 
@@ -230,8 +222,7 @@ static int take(broadcaster *it, event *told, int kind, sf_error *error)
         return SF_OK;
     }
     int status = sf_rig_find_electrode(&it->rig, told->electrode, told->sorted_id, &unit, error);
-    if (status != SF_OK || unit == SF_NO_UNIT)
-        return status;
+    if (status != SF_OK || unit == SF_NO_UNIT) return status;
     return sf_rig_spike(&it->rig, unit, told->sample, told->amplitude, error);
 }
 
@@ -241,8 +232,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
     uint16_t kind = UINT16_MAX;
     event told = {0};
     sf_rig_begin(&it->rig);
-    if (count == 2 && parts[0].size == sizeof kind)
-        kind = sf_little_16(parts[0].data);
+    if (count == 2 && parts[0].size == sizeof kind) kind = sf_little_16(parts[0].data);
     bool is_json = count == 2 && parts[1].size > 0 && *(const char *)parts[1].data == '{';
     if (kind > SPIKE)
         sf_decoder_leave_out(decoder, "no message of Open Ephys' Event Broadcaster: %zu parts", count);
@@ -251,8 +241,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
                              parts[1].size);
     else {
         int status = take(it, &told, kind, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return sf_rig_end(&it->rig, error);
 }

@@ -35,8 +35,7 @@ static int sorted_of(unsigned char id)
 {
     static const unsigned char ids[] = {UNCLASSIFIED, 1, 2, 4, 8};
     for (int i = 0; i < 5; i++)
-        if (ids[i] == id)
-            return i;
+        if (ids[i] == id) return i;
     return -1;
 }
 
@@ -44,16 +43,14 @@ static int sorted_of(unsigned char id)
 static int32_t number_of(const char *name)
 {
     uint64_t number;
-    if (name[0] < 'A' || name[0] > 'Z' || !sf_parse_uint(name + 2, PORT_CHANNELS - 1, &number))
-        return -1;
+    if (name[0] < 'A' || name[0] > 'Z' || !sf_parse_uint(name + 2, PORT_CHANNELS - 1, &number)) return -1;
     return (name[0] - 'A') * PORT_CHANNELS + (int32_t)number;
 }
 
 static bool is_name(const unsigned char *bytes)
 {
     for (size_t i = 0; i < NAME; i++)
-        if (bytes[i] <= ' ' || bytes[i] > '~')
-            return false;
+        if (bytes[i] <= ' ' || bytes[i] > '~') return false;
     return true;
 }
 
@@ -62,8 +59,7 @@ static int settle(intan *it, sf_error *error)
 {
     sf_units *units = &it->rig.decoder.about.units;
     it->is_settled = true;
-    if (it->sorts || !it->rig.decoder.learns)
-        return SF_OK;
+    if (it->sorts || !it->rig.decoder.learns) return SF_OK;
     for (size_t i = 0; i < units->count; i++)
         ((char *)units->items[i].name)[strlen(units->items[i].name) - strlen(CROSSING)] = '\0';
     return sf_units_finish(units, error);
@@ -112,8 +108,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
         status = take(it, parts[0].data, error);
     else
         sf_decoder_leave_out(decoder, "a chunk that is no spike");
-    if (status == SF_OK)
-        status = sf_rig_end(&it->rig, error);
+    if (status == SF_OK) status = sf_rig_end(&it->rig, error);
     if (status >= 0 && decoder->is_known && !it->is_settled && settle(it, error) != SF_OK)
         return SF_NO_MEMORY;
     return status;
@@ -132,8 +127,7 @@ static int measure(sf_decoder *decoder, const void *bytes, size_t size, size_t *
 
 static int open_intan(sf_decoder *decoder, sf_error *error)
 {
-    if (decoder->given.sample_rate_hz == 0)
-        decoder->given.sample_rate_hz = DEFAULT_HZ;
+    if (decoder->given.sample_rate_hz == 0) decoder->given.sample_rate_hz = DEFAULT_HZ;
     return sf_rig_open(decoder, error);
 }
 

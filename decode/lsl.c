@@ -55,8 +55,7 @@ typedef struct lsl {
 
 static bool nanoseconds_of(double seconds, int64_t *ns)
 {
-    if (!(fabs(seconds) < (double)SF_TIME_LIMIT_NS * 1e-9))
-        return false;
+    if (!(fabs(seconds) < (double)SF_TIME_LIMIT_NS * 1e-9)) return false;
     double whole = floor(seconds);
     *ns = (int64_t)whole * SF_SECOND + llround((seconds - whole) * 1e9);
     return true;
@@ -99,8 +98,7 @@ static int add_unit(lsl *it, const char *name, double x_um, double y_um, sf_erro
     sf_units *units = &decoder->about.units;
     uint32_t unit = sf_units_find(units, name);
     int status = SF_OK;
-    if (unit == SF_NO_UNIT && it->unit_count < given->channels)
-        unit = given->of_channel[it->unit_count];
+    if (unit == SF_NO_UNIT && it->unit_count < given->channels) unit = given->of_channel[it->unit_count];
     if (unit == SF_NO_UNIT && !decoder->is_known && !given->has_units) {
         status = sf_units_intern(units, name, &unit, error);
         if (status == SF_OK) {
@@ -111,16 +109,14 @@ static int add_unit(lsl *it, const char *name, double x_um, double y_um, sf_erro
     if (status == SF_OK &&
         sf_reserve(&it->units, &it->unit_capacity, it->unit_count + 1, sizeof *it->units) != 0)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        it->units[it->unit_count++] = unit;
+    if (status == SF_OK) it->units[it->unit_count++] = unit;
     return status;
 }
 
 static const char *next_text(sf_part *texts)
 {
     const char *text = texts->data, *end = memchr(text, '\0', texts->size);
-    if (end == NULL)
-        return NULL;
+    if (end == NULL) return NULL;
     *texts = (sf_part){end + 1, texts->size - (size_t)(end + 1 - text)};
     return text;
 }
@@ -135,8 +131,7 @@ static int add_units(lsl *it, sf_part table, sf_error *error)
            (name = next_text(&table)) != NULL && (x = next_text(&table)) != NULL &&
            (y = next_text(&table)) != NULL) {
         double x_um = NAN, y_um = NAN;
-        if (!sf_parse_real(x, &x_um) || !sf_parse_real(y, &y_um))
-            x_um = y_um = NAN;
+        if (!sf_parse_real(x, &x_um) || !sf_parse_real(y, &y_um)) x_um = y_um = NAN;
         status = add_unit(it, name, x_um, y_um, error);
     }
     if (it->unit_count > 0) {
@@ -151,8 +146,7 @@ static int take_about(lsl *it, const sf_part *parts, sf_error *error)
     sf_decoder *decoder = &it->rig.decoder;
     int32_t shape[2];
     char type[32];
-    if (it->was_open && !sf_rig_begin_run(&it->rig))
-        return SF_OK;
+    if (it->was_open && !sf_rig_begin_run(&it->rig)) return SF_OK;
     it->was_open = true;
     memcpy(shape, parts[2].data, sizeof shape);
     double rate_hz;
@@ -214,8 +208,7 @@ static int take_spikes(lsl *it, const sf_part *parts, sf_error *error)
         status = find_by_number(it, real_at(parts[3], it->channels * i),
                                 it->channels == 2 ? real_at(parts[3], 2 * i + 1) : 0, &unit, error);
         int64_t time_ns = time_on(&it->spikes, stamp_ns, it->correction_ns);
-        if (status == SF_OK && unit != SF_NO_UNIT)
-            status = sf_rig_spike(&it->rig, unit, time_ns, NAN, error);
+        if (status == SF_OK && unit != SF_NO_UNIT) status = sf_rig_spike(&it->rig, unit, time_ns, NAN, error);
     }
     return status;
 }
@@ -226,12 +219,10 @@ static bool is_edge(const char *text, unsigned *line, bool *state)
     char number[8];
     uint64_t value;
     const char *space = strncmp(text, "TTL ", 4) == 0 ? strchr(text + 4, ' ') : NULL;
-    if (space == NULL || (size_t)(space - text) - 4 >= sizeof number)
-        return false;
+    if (space == NULL || (size_t)(space - text) - 4 >= sizeof number) return false;
     snprintf(number, sizeof number, "%.*s", (int)(space - text) - 4, text + 4);
     *state = strcmp(space, " on") == 0;
-    if (!sf_parse_uint(number, UINT16_MAX, &value) || (!*state && strcmp(space, " off") != 0))
-        return false;
+    if (!sf_parse_uint(number, UINT16_MAX, &value) || (!*state && strcmp(space, " off") != 0)) return false;
     *line = (unsigned)value;
     return true;
 }
@@ -265,8 +256,7 @@ typedef enum word { ABOUT, SPIKES, NAME, MARKER, NONE } word;
 /* Which message it is, where its parts are as they have to be. */
 static word word_of(lsl *it, const sf_part *parts, size_t count)
 {
-    if (count != 4)
-        return NONE;
+    if (count != 4) return NONE;
     if (sf_part_is(parts[0], "about"))
         return parts[2].size == 2 * sizeof(int32_t) + sizeof(double) ? ABOUT : NONE;
     if (parts[1].size != sizeof(double) || parts[2].size == 0 || parts[2].size % sizeof(double) != 0 ||
@@ -277,8 +267,7 @@ static word word_of(lsl *it, const sf_part *parts, size_t count)
                        parts[3].size == it->channels * parts[2].size
                    ? SPIKES
                    : NONE;
-    if (parts[2].size != sizeof(double))
-        return NONE;
+    if (parts[2].size != sizeof(double)) return NONE;
     return sf_part_is(parts[0], "name") && it->is_read && it->is_text ? NAME
            : sf_part_is(parts[0], "marker")                           ? MARKER
                                                                       : NONE;
@@ -307,8 +296,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
         status = take_spikes(it, parts, error);
     else
         status = take_text(it, is == MARKER, parts, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     return decoder->once_more ? SF_OK : sf_rig_end(&it->rig, error);
 }
 

@@ -77,12 +77,10 @@ static bool has_place(const maxwell_spike *spike)
 /* By frames, and with `strictly` by channels and wells as well. */
 static bool fits(const layout *one, sf_part spikes, uint64_t frame, bool strictly)
 {
-    if (spikes.size % one->size != 0)
-        return false;
+    if (spikes.size % one->size != 0) return false;
     for (size_t at = 0; at < spikes.size; at += one->size) {
         maxwell_spike spike = one->read((const unsigned char *)spikes.data + at);
-        if (!is_near(&spike, frame) || (strictly && !has_place(&spike)))
-            return false;
+        if (!is_near(&spike, frame) || (strictly && !has_place(&spike))) return false;
     }
     return true;
 }
@@ -91,10 +89,8 @@ static bool fits(const layout *one, sf_part spikes, uint64_t frame, bool strictl
 static const layout *find_layout(maxwell *it, sf_part spikes, uint64_t frame)
 {
     bool is_16 = fits(&layouts[0], spikes, frame, true), is_24 = fits(&layouts[1], spikes, frame, true);
-    if (it->layout != NULL && fits(it->layout, spikes, frame, true))
-        return it->layout;
-    if (it->rig.decoder.given.layout[0] == '\0' && is_16 != is_24)
-        return it->layout = &layouts[is_24];
+    if (it->layout != NULL && fits(it->layout, spikes, frame, true)) return it->layout;
+    if (it->rig.decoder.given.layout[0] == '\0' && is_16 != is_24) return it->layout = &layouts[is_24];
     bool is_known = it->layout != NULL && fits(it->layout, spikes, frame, false);
     return is_known ? it->layout : NULL;
 }
@@ -148,8 +144,7 @@ static int take_spikes(maxwell *it, sf_part spikes, uint64_t frame, sf_error *er
 static bool find_spikes(const sf_part *parts, size_t count, sf_part *spikes)
 {
     *spikes = (sf_part){"", 0};
-    if (count == 0 || count > 3 || parts[0].size != sizeof(uint64_t))
-        return false;
+    if (count == 0 || count > 3 || parts[0].size != sizeof(uint64_t)) return false;
     if (count == 3)
         *spikes = parts[2];
     else if (count == 2 && parts[1].size < CHANNELS * sizeof(float))
@@ -171,11 +166,9 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
         sf_decoder_leave_out(decoder, "frame number %" PRIu64, frame);
         return sf_rig_end(&it->rig, error);
     }
-    if (!sf_rig_follow(&it->rig, (int64_t)frame, (int64_t)frame))
-        return sf_rig_pass(&it->rig);
+    if (!sf_rig_follow(&it->rig, (int64_t)frame, (int64_t)frame)) return sf_rig_pass(&it->rig);
     int status = spikes.size > 0 ? take_spikes(it, spikes, frame, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_rig_clock(&it->rig, (int64_t)frame, BEHIND);
     return sf_rig_end(&it->rig, error);
 }
@@ -185,15 +178,11 @@ static int open_maxwell(sf_decoder *decoder, sf_error *error)
     maxwell *it = (maxwell *)decoder;
     char *wanted = decoder->given.layout;
     it->units = sf_alloc(WELL_CHANNELS, sizeof *it->units);
-    if (it->units == NULL)
-        return sf_fail_memory(error);
-    if (decoder->given.sample_rate_hz == 0)
-        decoder->given.sample_rate_hz = MAXONE_HZ;
-    if (strcmp(wanted, "auto") == 0)
-        wanted[0] = '\0';
+    if (it->units == NULL) return sf_fail_memory(error);
+    if (decoder->given.sample_rate_hz == 0) decoder->given.sample_rate_hz = MAXONE_HZ;
+    if (strcmp(wanted, "auto") == 0) wanted[0] = '\0';
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
-        if (strcmp(wanted, layouts[i].name) == 0)
-            it->layout = &layouts[i];
+        if (strcmp(wanted, layouts[i].name) == 0) it->layout = &layouts[i];
     if (wanted[0] != '\0' && it->layout == NULL)
         return sf_fail(error, SF_USAGE, "layout", "found '%s', expected auto, mxw16 or mxw24", wanted);
     return sf_rig_open(decoder, error);

@@ -24,8 +24,7 @@ static const sf_field *find_row(const reader *it, const sf_msgpack_value *key)
 
 static bool put_text(char *to, const sf_msgpack_value *of)
 {
-    if (memchr(of->text, '\0', of->length) != NULL)
-        return false;
+    if (memchr(of->text, '\0', of->length) != NULL) return false;
     memcpy(to, of->text, of->length);
     to[of->length] = '\0';
     size_t length = 1;
@@ -79,10 +78,8 @@ sf_document sf_fields_from_msgpack(sf_fields *fields, void *to, sf_part bytes)
     fields->found = 0;
     fields->is_long = false;
     it.bytes.end = bytes.size > 0 ? it.bytes.at + bytes.size : it.bytes.at;
-    if (!sf_msgpack_take(&it.bytes, &map) || map.type != SF_MSGPACK_MAP)
-        return SF_DOCUMENT_BAD;
+    if (!sf_msgpack_take(&it.bytes, &map) || map.type != SF_MSGPACK_MAP) return SF_DOCUMENT_BAD;
     for (size_t i = 0; i < map.length; i += 2)
-        if (!take_member(&it))
-            return SF_DOCUMENT_BAD;
+        if (!take_member(&it)) return SF_DOCUMENT_BAD;
     return it.bytes.at == it.bytes.end ? SF_DOCUMENT_WHOLE : SF_DOCUMENT_BAD;
 }

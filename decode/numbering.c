@@ -23,8 +23,7 @@ static sf_numbered believe(sf_numbering *it, uint64_t number)
 {
     uint64_t place = it->expected - 1; /* that the doubted frame took */
     uint64_t skipped = it->doubted > place ? it->doubted - place : 0;
-    if (!it->followed && skipped > SF_NUMBERING_GAP)
-        skipped = 0;
+    if (!it->followed && skipped > SF_NUMBERING_GAP) skipped = 0;
     uint64_t between = number - it->doubted - 1;
     sf_numbered is = go_on(it, number);
     count_gap(&is, skipped);
@@ -38,8 +37,7 @@ static sf_numbered repeat(sf_numbering *it, uint64_t number)
     it->repeats = in_a_row ? it->repeats + 1 : 1;
     it->doubted = number;
     it->doubting = false;
-    if (it->repeats <= SF_NUMBERING_REPEATS)
-        return (sf_numbered){.broken = true};
+    if (it->repeats <= SF_NUMBERING_REPEATS) return (sf_numbered){.broken = true};
     sf_numbered is = go_on(it, number);
     is.anew = true;
     return is;

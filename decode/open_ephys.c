@@ -87,8 +87,7 @@ static int take_spike(sf_rig *rig, const header *about, sf_part payload, sf_erro
         return SF_OK;
     }
     int status = sf_rig_find_electrode(rig, about->electrode, about->sorted_id, &unit, error);
-    if (status != SF_OK || unit == SF_NO_UNIT)
-        return status;
+    if (status != SF_OK || unit == SF_NO_UNIT) return status;
     return sf_rig_spike(rig, unit, about->sample,
                         sf_rig_amplitude(payload.data, payload.size, SF_RIG_FLOAT32), error);
 }
@@ -99,8 +98,7 @@ static int take_event(sf_rig *rig, const header *about, sf_part payload, sf_erro
 {
     const unsigned char *bytes = payload.data;
     sf_rig_hear(rig);
-    if (about->event != TTL_EVENT)
-        return SF_OK;
+    if (about->event != TTL_EVENT) return SF_OK;
     if (payload.size != TTL_BYTES || bytes[1] > 1) {
         sf_decoder_leave_out(&rig->decoder, "a TTL event of %zu bytes", payload.size);
         return SF_OK;
@@ -143,8 +141,7 @@ static bool is_envelope(sf_part part)
     size_t size = part.size;
     size -= size > 0 && ((const char *)part.data)[size - 1] == '\0';
     for (size_t i = 0; i < 3; i++)
-        if (strlen(words[i]) == size && memcmp(words[i], part.data, size) == 0)
-            return true;
+        if (strlen(words[i]) == size && memcmp(words[i], part.data, size) == 0) return true;
     return false;
 }
 
@@ -162,8 +159,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
     sf_document state = sf_fields_from_json(&fields, &about, parts[1]);
     const kind_of_message *kind = kind_of(&about, fields.found);
     bool is_numbered = state != SF_DOCUMENT_BAD && (fields.found & BIT(NUMBER)) != 0;
-    if (is_numbered && !sf_rig_follow(rig, about.number, 1))
-        return sf_rig_pass(rig);
+    if (is_numbered && !sf_rig_follow(rig, about.number, 1)) return sf_rig_pass(rig);
     if (!is_numbered || kind == NULL) {
         sf_decoder_leave_out(decoder, "a header that %s",
                              state == SF_DOCUMENT_BAD   ? "is no JSON"
@@ -172,8 +168,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
                                                         : "lacks a key or is of an unknown type");
         return sf_rig_end(rig, error);
     }
-    if (!sf_chosen_stream_reads(&it->choice, rig, about.stream, true))
-        return sf_rig_end(rig, error);
+    if (!sf_chosen_stream_reads(&it->choice, rig, about.stream, true)) return sf_rig_end(rig, error);
     int status = kind->take(rig, &about, count == 3 ? parts[2] : (sf_part){"", 0}, error);
     return status == SF_OK ? sf_rig_end(rig, error) : status;
 }

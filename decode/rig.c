@@ -47,8 +47,7 @@ static bool place_of(sf_rig *rig, int64_t sample, int64_t *place)
 
 static void convert(const sf_rig *rig, int64_t *place)
 {
-    if (!time_of(rig, *place, place))
-        *place = *place < 0 ? -SF_TIME_LIMIT_NS + 1 : SF_TIME_LIMIT_NS - 1;
+    if (!time_of(rig, *place, place)) *place = *place < 0 ? -SF_TIME_LIMIT_NS + 1 : SF_TIME_LIMIT_NS - 1;
 }
 
 /* What was kept in samples becomes times. */
@@ -58,14 +57,12 @@ static void convert_kept(sf_rig *rig)
         convert(rig, &rig->spikes[i].time_ns);
     for (size_t i = 0; i < rig->marker_count; i++)
         convert(rig, &rig->markers[i].time_ns);
-    if (rig->clock != INT64_MIN)
-        convert(rig, &rig->clock);
+    if (rig->clock != INT64_MIN) convert(rig, &rig->clock);
     convert(rig, &rig->first);
     convert(rig, &rig->last);
     convert(rig, &rig->learnt);
     convert(rig, &rig->furthest);
-    if (rig->before != INT64_MIN)
-        convert(rig, &rig->before);
+    if (rig->before != INT64_MIN) convert(rig, &rig->before);
 }
 
 int64_t sf_rig_count_on(sf_rig_counter *counter, uint64_t low, unsigned bits)
@@ -83,8 +80,7 @@ bool sf_rig_set_rate(sf_rig *rig, double hz)
         sf_decoder_leave_out(&rig->decoder, "a sampling rate of %g Hz", hz);
         return false;
     }
-    if (rig->rate_uhz != 0)
-        return true;
+    if (rig->rate_uhz != 0) return true;
     rig->rate_uhz = (uint64_t)llround(hz * 1e6);
     convert_kept(rig);
     return true;
@@ -92,8 +88,7 @@ bool sf_rig_set_rate(sf_rig *rig, double hz)
 
 bool sf_rig_hear_rate(sf_rig *rig, double hz)
 {
-    if (!sf_rig_set_rate(rig, hz))
-        return false;
+    if (!sf_rig_set_rate(rig, hz)) return false;
     bool is_given = rig->decoder.given.sample_rate_hz != 0;
     double used = (double)rig->rate_uhz * 1e-6;
     if (fabs(hz - used) > used * CLOCKS_DIFFER && hz != rig->told_hz)
@@ -109,8 +104,7 @@ bool sf_rig_hear_rate(sf_rig *rig, double hz)
 /* What comes from here on does not go on from what came before. */
 static void break_off(sf_rig *rig)
 {
-    if (rig->is_anything)
-        rig->learnt = sf_time_plus(rig->learnt, rig->last - rig->first);
+    if (rig->is_anything) rig->learnt = sf_time_plus(rig->learnt, rig->last - rig->first);
     rig->is_anything = false;
     rig->clock = rig->before = INT64_MIN;
     rig->broke = true;
@@ -118,10 +112,8 @@ static void break_off(sf_rig *rig)
 
 static void note_time(sf_rig *rig, int64_t place)
 {
-    if (!rig->is_anything || place < rig->first)
-        rig->first = place;
-    if (!rig->is_anything || place > rig->last)
-        rig->last = place;
+    if (!rig->is_anything || place < rig->first) rig->first = place;
+    if (!rig->is_anything || place > rig->last) rig->last = place;
     rig->is_anything = true;
 }
 
@@ -130,10 +122,8 @@ static void note_time(sf_rig *rig, int64_t place)
 static void follow_time(sf_rig *rig, int64_t place, int64_t settled)
 {
     int64_t back = rig->rate_uhz == 0 ? BACK_SAMPLES : SF_RIG_BACK_NS;
-    if (place < sf_time_plus(rig->before, -back))
-        break_off(rig);
-    if (!rig->is_anything || settled > rig->furthest)
-        rig->furthest = settled;
+    if (place < sf_time_plus(rig->before, -back)) break_off(rig);
+    if (!rig->is_anything || settled > rig->furthest) rig->furthest = settled;
     note_time(rig, place);
 }
 
@@ -147,8 +137,7 @@ static double learn_s(const sf_rig *rig)
 /* The first time: which one, and what to do. How many there are is counted. */
 static void tell_slow(sf_rig *rig, const char *name)
 {
-    if (!rig->decoder.learns || rig->slow_was_told)
-        return;
+    if (!rig->decoder.learns || rig->slow_was_told) return;
     rig->slow_was_told = true;
     sf_log(
         SF_LOG_WARNING,
@@ -216,12 +205,10 @@ static int find_numbered(sf_rig *rig, const char *name, uint32_t *unit, sf_error
 int sf_rig_find_electrode(sf_rig *rig, const char *name, int64_t sorted_id, uint32_t *unit, sf_error *error)
 {
     char sorted[160];
-    if (sorted_id <= 0)
-        return find_numbered(rig, name, unit, error);
+    if (sorted_id <= 0) return find_numbered(rig, name, unit, error);
     snprintf(sorted, sizeof sorted, "%s:%" PRId64, name, sorted_id);
     *unit = sf_units_find(&rig->decoder.about.units, sorted);
-    if (*unit != SF_NO_UNIT)
-        return SF_OK;
+    if (*unit != SF_NO_UNIT) return SF_OK;
     return rig->decoder.given.has_units ? find_numbered(rig, name, unit, error)
                                         : sf_rig_find(rig, sorted, -1, unit, error);
 }
@@ -239,8 +226,7 @@ static int set_seam(sf_rig *rig, sf_error *error)
     const sf_rig_seam *last = rig->seam_count > 0 ? &rig->seams[rig->seam_count - 1] : NULL;
     int64_t now_ns = rig->decoder.is_known ? 0 : sf_clock_monotonic_ns();
     bool is_later = now_ns != 0 && (last == NULL || now_ns - last->arrival_ns >= SF_RIG_STEP_NS);
-    if (!rig->broke && !is_later)
-        return SF_OK;
+    if (!rig->broke && !is_later) return SF_OK;
     if (sf_reserve(&rig->seams, &rig->seam_capacity, rig->seam_count + 1, sizeof *rig->seams) != 0)
         return sf_fail_memory(error);
     rig->seams[rig->seam_count++] =
@@ -259,8 +245,7 @@ static void move_seams(sf_rig *rig, size_t spike, size_t marker)
 {
     for (size_t i = rig->seam_count; i > rig->seams_given; i--) {
         sf_rig_seam *seam = &rig->seams[i - 1];
-        if (seam->spikes <= spike && seam->markers <= marker)
-            return;
+        if (seam->spikes <= spike && seam->markers <= marker) return;
         seam->spikes += seam->spikes > spike;
         seam->markers += seam->markers > marker;
     }
@@ -277,13 +262,11 @@ int sf_rig_spike(sf_rig *rig, uint32_t unit, int64_t sample, float amplitude, sf
 {
     int64_t place;
     sf_rig_hear(rig);
-    if (!place_of(rig, sample, &place))
-        return SF_OK;
+    if (!place_of(rig, sample, &place)) return SF_OK;
     if (sf_reserve(&rig->spikes, &rig->spike_capacity, rig->spike_count + 1, sizeof *rig->spikes) != 0)
         return sf_fail_memory(error);
     int status = join_stream(rig, place, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t at = rig->spike_count++, from = larger(rig->spikes_given, rig->back_spikes);
     for (; at > from && rig->spikes[at - 1].time_ns > place; at--)
         rig->spikes[at] = rig->spikes[at - 1];
@@ -312,13 +295,11 @@ static int keep_marker(sf_rig *rig, int64_t sample, const sf_marker *marker, sf_
 {
     int64_t place;
     sf_rig_hear(rig);
-    if (!place_of(rig, sample, &place))
-        return SF_OK;
+    if (!place_of(rig, sample, &place)) return SF_OK;
     if (sf_reserve(&rig->markers, &rig->marker_capacity, rig->marker_count + 1, sizeof *rig->markers) != 0)
         return sf_fail_memory(error);
     int status = join_stream(rig, place, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t at = rig->marker_count++, from = larger(rig->markers_given, rig->back_markers);
     for (; at > from && rig->markers[at - 1].time_ns > place; at--)
         rig->markers[at] = rig->markers[at - 1];
@@ -349,8 +330,7 @@ void sf_rig_clock(sf_rig *rig, int64_t sample, int64_t behind)
 {
     int64_t reached, settled;
     sf_rig_hear(rig);
-    if (!place_of(rig, sample, &reached) || !place_of(rig, sample - behind, &settled))
-        return;
+    if (!place_of(rig, sample, &reached) || !place_of(rig, sample - behind, &settled)) return;
     follow_time(rig, reached, settled);
     rig->clock = settled;
 }
@@ -361,8 +341,7 @@ bool sf_rig_begin_run(sf_rig *rig)
 {
     sf_decoder *decoder = &rig->decoder;
     decoder->once_more = sf_rig_waits(rig);
-    if (decoder->once_more)
-        return false;
+    if (decoder->once_more) return false;
     if ((rig->runs & (rig->runs + 1)) == 0) /* a file that is looped does so for ever */
         sf_log(SF_LOG_WARNING, "%s: the sender started again (%" PRIu64 " so far)", decoder->name,
                rig->runs + 1);
@@ -380,8 +359,7 @@ bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least)
         sf_decoder_leave_out(decoder, "message %" PRId64 " was there before", number);
         return false;
     }
-    if (anew && !sf_rig_begin_run(rig))
-        return false;
+    if (anew && !sf_rig_begin_run(rig)) return false;
     int64_t expected = !anew ? rig->expected : number < least ? number : least;
     if (rig->is_numbered && number > expected) {
         decoder->batch.gaps++;
@@ -398,8 +376,7 @@ bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least)
 static size_t spikes_that_go(const sf_rig *rig, size_t end)
 {
     size_t left = end - rig->spikes_given, most = left < SF_RIG_BATCH ? left : SF_RIG_BATCH, count = 0;
-    if (rig->alone == 0 || most == 0)
-        return most;
+    if (rig->alone == 0 || most == 0) return most;
     const sf_spike *spikes = rig->spikes + rig->spikes_given;
     while (count < most && spikes[count].time_ns == spikes[0].time_ns)
         count++;
@@ -420,10 +397,8 @@ static void pass_seams(sf_rig *rig)
 {
     for (; rig->seams_given < rig->seam_count; rig->seams_given++) {
         const sf_rig_seam *next = &rig->seams[rig->seams_given];
-        if (next->spikes > rig->spikes_given || next->markers > rig->markers_given)
-            return;
-        if (next->went_back)
-            rig->alone = ALONE;
+        if (next->spikes > rig->spikes_given || next->markers > rig->markers_given) return;
+        if (next->went_back) rig->alone = ALONE;
         rig->decoder.batch.restarts += next->restarts;
         rig->arrival_ns = next->arrival_ns;
     }
@@ -453,8 +428,7 @@ static void fill(sf_rig *rig)
 void sf_rig_gave(sf_decoder *decoder)
 {
     sf_rig *rig = (sf_rig *)decoder;
-    if (!decoder->is_known)
-        return;
+    if (!decoder->is_known) return;
     rig->alone -= rig->alone > 0 && rig->spikes_going > 0;
     rig->spikes_given += rig->spikes_going;
     rig->markers_given += rig->markers_going;
@@ -469,8 +443,7 @@ void sf_rig_gave(sf_decoder *decoder)
 void sf_rig_begin(sf_rig *rig)
 {
     rig->before = rig->is_anything ? rig->furthest : INT64_MIN;
-    if (!rig->decoder.is_known || sf_rig_waits(rig))
-        return;
+    if (!rig->decoder.is_known || sf_rig_waits(rig)) return;
     pass_seams(rig);
     rig->spikes_given = rig->spike_count = rig->markers_given = rig->marker_count = 0;
     rig->seams_given = rig->seam_count = rig->back_spikes = rig->back_markers = 0;
@@ -492,15 +465,11 @@ static int order_units(sf_rig *rig, sf_error *error)
     sf_units *units = &rig->decoder.about.units;
     uint32_t *places = sf_alloc(units->count, sizeof *places);
     int status = places != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK && rig->name_units != NULL)
-        status = rig->name_units(rig, error);
-    if (status == SF_OK)
-        status = sf_units_sort(units, places, error);
-    if (status == SF_OK && rig->place_units != NULL)
-        rig->place_units(rig, places);
+    if (status == SF_OK && rig->name_units != NULL) status = rig->name_units(rig, error);
+    if (status == SF_OK) status = sf_units_sort(units, places, error);
+    if (status == SF_OK && rig->place_units != NULL) rig->place_units(rig, places);
     for (size_t i = 0; status == SF_OK && i < rig->spike_count; i++)
-        if (rig->spikes[i].unit != SF_NO_UNIT)
-            rig->spikes[i].unit = places[rig->spikes[i].unit];
+        if (rig->spikes[i].unit != SF_NO_UNIT) rig->spikes[i].unit = places[rig->spikes[i].unit];
     sf_free(places);
     return status;
 }
@@ -513,10 +482,8 @@ static int make_known(sf_rig *rig, sf_error *error)
     if (decoder->about.path == NULL && (decoder->about.path = sf_copy_string(decoder->kind->name)) == NULL)
         status = sf_fail_memory(error);
     snprintf(rate, sizeof rate, "%.10g", (double)rig->rate_uhz * 1e-6);
-    if (status == SF_OK)
-        status = sf_recording_set_metadata(&decoder->about, "sampling_rate", rate, error);
-    if (status == SF_OK && decoder->learns)
-        status = order_units(rig, error);
+    if (status == SF_OK) status = sf_recording_set_metadata(&decoder->about, "sampling_rate", rate, error);
+    if (status == SF_OK && decoder->learns) status = order_units(rig, error);
     decoder->is_known = status == SF_OK;
     return status;
 }
@@ -537,8 +504,7 @@ int sf_rig_end(sf_rig *rig, sf_error *error)
             return SF_AGAIN;
         }
         int status = make_known(rig, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     fill(rig);
     bool enough = rig->spike_count - rig->spikes_given >= SF_RIG_BATCH ||

@@ -24,8 +24,7 @@ typedef struct stream {
 static int leave_out(stream *it, sf_wire_fault fault, sf_error *error)
 {
     sf_decoder *decoder = &it->decoder;
-    if (fault == SF_WIRE_MEMORY)
-        return sf_fail_memory(error);
+    if (fault == SF_WIRE_MEMORY) return sf_fail_memory(error);
     if (fault == SF_WIRE_VERSION && !decoder->is_known)
         return sf_fail(
             error, SF_DATA, decoder->name,
@@ -92,8 +91,7 @@ static int restart(stream *it, sf_recording *about, sf_error *error)
             "the sender started again with other units: found %zu units, expected the same %zu as before",
             about->units.count, decoder->about.units.count);
     sf_recording_clear(about);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_log(SF_LOG_WARNING, "%s: the sender started again", decoder->name);
     decoder->batch.restarts++;
     return SF_OK;
@@ -115,13 +113,11 @@ static int begin_run(stream *it, const sf_wire_header *header, sf_part frame, sf
     sf_recording about;
     sf_wire_stream told;
     sf_wire_fault fault = sf_wire_read_hello(&about, &told, frame.data, frame.size);
-    if (fault != SF_WIRE_SOUND)
-        return leave_out(it, fault, error);
+    if (fault != SF_WIRE_SOUND) return leave_out(it, fault, error);
     decoder->has_origin = told.origin_ns != INT64_MIN;
     decoder->origin_ns = told.origin_ns;
     int status = decoder->is_known ? restart(it, &about, error) : join_stream(it, &about, &told);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     it->run = header->run;
     it->lost_run = 0;
     sf_numbering_begin(&it->numbering, header->sequence);
@@ -136,8 +132,7 @@ static bool follow_sequence(stream *it, const sf_wire_header *header)
 {
     sf_batch *counts = &it->decoder.batch;
     sf_numbered is = sf_numbering_follow(&it->numbering, header->sequence, header->kind == SF_WIRE_END);
-    if (is.broken)
-        leave_out(it, SF_WIRE_SEQUENCE, NULL);
+    if (is.broken) leave_out(it, SF_WIRE_SEQUENCE, NULL);
     if (is.anew) {
         sf_log(SF_LOG_WARNING, "%s: the sender numbers its frames anew", it->decoder.name);
         it->spikes = it->markers = 0;
@@ -176,8 +171,7 @@ static sf_wire_fault check_hello(const stream *it, sf_part frame)
     sf_recording about;
     sf_wire_stream told;
     sf_wire_fault fault = sf_wire_read_hello(&about, &told, frame.data, frame.size);
-    if (fault == SF_WIRE_SOUND && !same_names(&about.units, &it->decoder.about.units))
-        fault = SF_WIRE_UNITS;
+    if (fault == SF_WIRE_SOUND && !same_names(&about.units, &it->decoder.about.units)) fault = SF_WIRE_UNITS;
     sf_recording_clear(&about);
     return fault;
 }
@@ -192,11 +186,9 @@ static int read_frame(stream *it, const sf_wire_header *header, sf_part frame, s
         fault = sf_wire_read_end(&spikes, &markers, frame.data, frame.size);
     else if (header->kind == SF_WIRE_HELLO)
         fault = check_hello(it, frame);
-    if (fault != SF_WIRE_SOUND)
-        return leave_out(it, fault, error);
+    if (fault != SF_WIRE_SOUND) return leave_out(it, fault, error);
     it->decoder.has_ended = header->kind == SF_WIRE_END;
-    if (it->decoder.has_ended)
-        settle_account(it, spikes, markers);
+    if (it->decoder.has_ended) settle_account(it, spikes, markers);
     return complete(it, header->clock_ns);
 }
 
@@ -206,17 +198,14 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
     sf_wire_header header = {0};
     sf_wire_fault fault =
         count == 1 ? sf_wire_read_header(&header, parts[0].data, parts[0].size) : SF_WIRE_FOREIGN;
-    if (fault == SF_WIRE_VERSION)
-        it->other_version = header.version;
+    if (fault == SF_WIRE_VERSION) it->other_version = header.version;
     if (fault != SF_WIRE_SOUND) {
-        if (is_numbered(it, &header, parts[0].size) && !follow_sequence(it, &header))
-            return SF_AGAIN;
+        if (is_numbered(it, &header, parts[0].size) && !follow_sequence(it, &header)) return SF_AGAIN;
         return leave_out(it, fault, error);
     }
     it->data.spike_count = it->data.marker_count = 0; /* they went out with the last batch */
     it->data.unknown_units = 0;
-    if (!decoder->is_known || header.run != it->run)
-        return begin_run(it, &header, parts[0], error);
+    if (!decoder->is_known || header.run != it->run) return begin_run(it, &header, parts[0], error);
     return follow_sequence(it, &header) ? read_frame(it, &header, parts[0], error) : SF_AGAIN;
 }
 
@@ -226,8 +215,7 @@ static int measure(sf_decoder *decoder, const void *bytes, size_t size, size_t *
     sf_wire_header header;
     sf_wire_fault fault;
     *whole = sf_wire_measure(bytes, size, &fault);
-    if (*whole > 0)
-        return SF_OK;
+    if (*whole > 0) return SF_OK;
     if (fault == SF_WIRE_VERSION && sf_wire_read_header(&header, bytes, size) == fault)
         it->other_version = header.version;
     int status = leave_out(it, fault, error);

@@ -36,8 +36,7 @@ static int take(trodes *it, const spike *told, sf_error *error)
     char name[64];
     uint32_t unit;
     int length = snprintf(name, sizeof name, "nt%" PRId64, told->electrode);
-    if (told->cluster > 0)
-        snprintf(name + length, sizeof name - (size_t)length, ":%" PRId64, told->cluster);
+    if (told->cluster > 0) snprintf(name + length, sizeof name - (size_t)length, ":%" PRId64, told->cluster);
     int status = sf_rig_find(rig, name, (int32_t)told->electrode, &unit, error);
     bool has_low_bits = told->sample >= 0 && told->sample <= UINT32_MAX;
     int64_t sample = has_low_bits ? sf_rig_count_on(&it->samples, (uint64_t)told->sample, 32) : told->sample;
@@ -63,8 +62,7 @@ static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_er
 
 static int open_trodes(sf_decoder *decoder, sf_error *error)
 {
-    if (decoder->given.sample_rate_hz == 0)
-        decoder->given.sample_rate_hz = DEFAULT_HZ;
+    if (decoder->given.sample_rate_hz == 0) decoder->given.sample_rate_hz = DEFAULT_HZ;
     return sf_rig_open(decoder, error);
 }
 

@@ -76,8 +76,7 @@ static void put_string(sf_text *frame, const char *text)
 {
     size_t length = text != NULL ? strlen(text) : 0;
     put_number(frame, length, 4);
-    if (length > 0)
-        put_bytes(frame, text, length);
+    if (length > 0) put_bytes(frame, text, length);
 }
 
 static void put_header(sf_text *frame, const sf_wire_header *header, sf_wire_kind kind)
@@ -180,10 +179,8 @@ typedef struct reader {
 
 static const unsigned char *take(reader *in, size_t count)
 {
-    if (in->fault == SF_WIRE_SOUND && count > in->left)
-        in->fault = SF_WIRE_SHORT;
-    if (in->fault != SF_WIRE_SOUND)
-        return NULL;
+    if (in->fault == SF_WIRE_SOUND && count > in->left) in->fault = SF_WIRE_SHORT;
+    if (in->fault != SF_WIRE_SOUND) return NULL;
     const unsigned char *bytes = in->at;
     in->at += count;
     in->left -= count;
@@ -209,8 +206,7 @@ static char *take_string(reader *in)
 {
     size_t length = take_number(in, 4);
     const unsigned char *bytes = take(in, length);
-    if (bytes == NULL)
-        return NULL;
+    if (bytes == NULL) return NULL;
     if (memchr(bytes, '\0', length) != NULL) {
         in->fault = SF_WIRE_TABLE;
         return NULL;
@@ -241,19 +237,15 @@ sf_wire_fault sf_wire_read_header(sf_wire_header *header, const void *frame, siz
     *header = (sf_wire_header){0};
     reader in = {.at = frame, .left = size};
     const unsigned char *begin = take(&in, sizeof magic);
-    if (begin == NULL || memcmp(begin, magic, sizeof magic) != 0)
-        return SF_WIRE_FOREIGN;
+    if (begin == NULL || memcmp(begin, magic, sizeof magic) != 0) return SF_WIRE_FOREIGN;
     header->version = (uint16_t)take_number(&in, 2);
-    if (in.fault == SF_WIRE_SOUND && header->version != SF_WIRE_PROTOCOL)
-        return SF_WIRE_VERSION;
+    if (in.fault == SF_WIRE_SOUND && header->version != SF_WIRE_PROTOCOL) return SF_WIRE_VERSION;
     header->kind = (uint16_t)take_number(&in, 2);
     header->run = take_number(&in, 8);
     header->sequence = take_number(&in, 8);
     header->clock_ns = (int64_t)take_number(&in, 8);
-    if (in.fault != SF_WIRE_SOUND)
-        return in.fault;
-    if (header->kind < SF_WIRE_HELLO || header->kind > SF_WIRE_END)
-        return SF_WIRE_KIND;
+    if (in.fault != SF_WIRE_SOUND) return in.fault;
+    if (header->kind < SF_WIRE_HELLO || header->kind > SF_WIRE_END) return SF_WIRE_KIND;
     return header->kind == SF_WIRE_HEARTBEAT ? finish(&in) : SF_WIRE_SOUND;
 }
 
@@ -265,17 +257,14 @@ sf_wire_fault sf_wire_read_header(sf_wire_header *header, const void *frame, siz
 static uint64_t measure_hello(const unsigned char *bytes, size_t size)
 {
     uint64_t at = SF_WIRE_HEADER_SIZE + TABLE_SIZE, least = STRING_SIZE;
-    if (size < at)
-        return at;
+    if (size < at) return at;
     uint64_t units = load(bytes + 44, 4), entries = load(bytes + 48, 4);
     least += units * LEAST_UNIT_SIZE + entries * 2 * STRING_SIZE;
     uint64_t known = at + least; /* bytes that are looked at */
     for (uint64_t i = 0; i < 1 + 2 * units + 2 * entries && at + least <= SF_WIRE_MOST_BYTES; i++) {
         uint64_t before = i % 2 == 1 && i < 2 * units ? PLACE_SIZE : 0;
-        if (at + before + STRING_SIZE > known)
-            known = at + least;
-        if (known > size)
-            return known;
+        if (at + before + STRING_SIZE > known) known = at + least;
+        if (known > size) return known;
         at += before + STRING_SIZE + load(bytes + at + before, STRING_SIZE);
         least -= before + STRING_SIZE;
     }
@@ -312,8 +301,7 @@ size_t sf_wire_measure(const void *bytes, size_t size, sf_wire_fault *fault)
     else
         *fault = sf_wire_read_header(&header, bytes, SF_WIRE_HEADER_SIZE);
     uint64_t whole = *fault == SF_WIRE_SOUND ? measure_kind(header.kind, bytes, size) : 0;
-    if (whole > SF_WIRE_MOST_BYTES)
-        *fault = SF_WIRE_FOREIGN;
+    if (whole > SF_WIRE_MOST_BYTES) *fault = SF_WIRE_FOREIGN;
     return *fault == SF_WIRE_SOUND ? (size_t)whole : 0;
 }
 
@@ -325,14 +313,12 @@ static void take_unit(reader *in, sf_units *units)
     unit.electrode = (int32_t)(uint32_t)take_number(in, 4);
     const unsigned char *kind = take(in, 1);
     char *name = take_string(in), *well = take_string(in);
-    if (in->fault == SF_WIRE_SOUND && *kind > SF_UNIT_NOISE)
-        in->fault = SF_WIRE_TABLE;
+    if (in->fault == SF_WIRE_SOUND && *kind > SF_UNIT_NOISE) in->fault = SF_WIRE_TABLE;
     if (in->fault == SF_WIRE_SOUND) {
         unit.kind = (sf_unit_kind)*kind;
         unit.name = name;
         unit.well = well[0] != '\0' ? well : NULL;
-        if (sf_units_add(units, &unit, NULL) != SF_OK)
-            in->fault = SF_WIRE_MEMORY;
+        if (sf_units_add(units, &unit, NULL) != SF_OK) in->fault = SF_WIRE_MEMORY;
     }
     sf_free(name);
     sf_free(well);
@@ -355,10 +341,8 @@ sf_wire_fault sf_wire_read_hello(sf_recording *about, sf_wire_stream *stream, co
     stream->flags = (uint32_t)take_number(&in, 4);
     uint64_t unit_count = take_number(&in, 4), metadata_count = take_number(&in, 4);
     about->path = take_string(&in);
-    if (in.fault == SF_WIRE_SOUND && unit_count > in.left / LEAST_UNIT_SIZE)
-        in.fault = SF_WIRE_SHORT;
-    if (in.fault == SF_WIRE_SOUND && metadata_count > SF_WIRE_MOST_METADATA)
-        in.fault = SF_WIRE_TABLE;
+    if (in.fault == SF_WIRE_SOUND && unit_count > in.left / LEAST_UNIT_SIZE) in.fault = SF_WIRE_SHORT;
+    if (in.fault == SF_WIRE_SOUND && metadata_count > SF_WIRE_MOST_METADATA) in.fault = SF_WIRE_TABLE;
     for (uint64_t i = 0; in.fault == SF_WIRE_SOUND && i < unit_count; i++)
         take_unit(&in, &about->units);
     for (uint64_t i = 0; in.fault == SF_WIRE_SOUND && i < metadata_count; i++)
@@ -366,11 +350,9 @@ sf_wire_fault sf_wire_read_hello(sf_recording *about, sf_wire_stream *stream, co
     sf_wire_fault fault = finish(&in);
     if (fault == SF_WIRE_SOUND) {
         about->format = sf_copy_string("synfire stream 1");
-        if (about->format == NULL || sf_units_finish(&about->units, NULL) != SF_OK)
-            fault = SF_WIRE_MEMORY;
+        if (about->format == NULL || sf_units_finish(&about->units, NULL) != SF_OK) fault = SF_WIRE_MEMORY;
     }
-    if (fault != SF_WIRE_SOUND)
-        sf_recording_clear(about);
+    if (fault != SF_WIRE_SOUND) sf_recording_clear(about);
     return fault;
 }
 
@@ -383,8 +365,7 @@ static sf_wire_fault take_spikes(reader *in, sf_wire_data *data, size_t count, s
         sf_spike spike = {.time_ns = (int64_t)load(bytes, 8), .unit = (uint32_t)load(bytes + 8, 4)};
         uint32_t amplitude = (uint32_t)load(bytes + 12, 4);
         memcpy(&spike.amplitude, &amplitude, sizeof amplitude);
-        if (spike.time_ns < last)
-            return SF_WIRE_ORDER;
+        if (spike.time_ns < last) return SF_WIRE_ORDER;
         last = spike.time_ns;
         if (spike.unit < unit_count)
             data->spikes[data->spike_count++] = spike;
@@ -405,10 +386,8 @@ static sf_wire_fault take_markers(reader *in, sf_wire_data *data, size_t count)
         take_number(in, 4);
         const unsigned char *text = take(in, SF_MARKER_TEXT_SIZE);
         memcpy(marker->text, text, SF_MARKER_TEXT_SIZE - 1);
-        if (marker->kind != SF_MARKER_TTL && marker->kind != SF_MARKER_TEXT)
-            return SF_WIRE_MARKER;
-        if (i > 0 && marker->time_ns < marker[-1].time_ns)
-            return SF_WIRE_ORDER;
+        if (marker->kind != SF_MARKER_TTL && marker->kind != SF_MARKER_TEXT) return SF_WIRE_MARKER;
+        if (i > 0 && marker->time_ns < marker[-1].time_ns) return SF_WIRE_ORDER;
     }
     return SF_WIRE_SOUND;
 }
@@ -416,11 +395,9 @@ static sf_wire_fault take_markers(reader *in, sf_wire_data *data, size_t count)
 static int make_room(sf_wire_data *data, size_t spike_count, size_t marker_count)
 {
     void *spikes = data->spikes, *markers = data->markers;
-    if (sf_reserve(&spikes, &data->spike_capacity, spike_count, sizeof *data->spikes) != 0)
-        return -1;
+    if (sf_reserve(&spikes, &data->spike_capacity, spike_count, sizeof *data->spikes) != 0) return -1;
     data->spikes = spikes;
-    if (sf_reserve(&markers, &data->marker_capacity, marker_count, sizeof *data->markers) != 0)
-        return -1;
+    if (sf_reserve(&markers, &data->marker_capacity, marker_count, sizeof *data->markers) != 0) return -1;
     data->markers = markers;
     return 0;
 }
@@ -433,15 +410,11 @@ sf_wire_fault sf_wire_read_data(sf_wire_data *data, size_t unit_count, const voi
     uint64_t spike_count = take_number(&in, 4), marker_count = take_number(&in, 4);
     /* Counts of 32 bits: no overflow. */
     uint64_t announced = spike_count * SPIKE_SIZE + marker_count * MARKER_SIZE;
-    if (in.fault != SF_WIRE_SOUND || announced > in.left)
-        return SF_WIRE_SHORT;
-    if (announced < in.left)
-        return SF_WIRE_LONG;
-    if (make_room(data, spike_count, marker_count) != 0)
-        return SF_WIRE_MEMORY;
+    if (in.fault != SF_WIRE_SOUND || announced > in.left) return SF_WIRE_SHORT;
+    if (announced < in.left) return SF_WIRE_LONG;
+    if (make_room(data, spike_count, marker_count) != 0) return SF_WIRE_MEMORY;
     sf_wire_fault fault = take_spikes(&in, data, spike_count, unit_count);
-    if (fault == SF_WIRE_SOUND)
-        fault = take_markers(&in, data, marker_count);
+    if (fault == SF_WIRE_SOUND) fault = take_markers(&in, data, marker_count);
     if (fault != SF_WIRE_SOUND) {
         data->spike_count = data->marker_count = 0;
         data->unknown_units = 0;

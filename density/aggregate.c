@@ -73,8 +73,7 @@ static int check_range(double h, double from, double to, sf_error *error)
  * times the kernel at x, v from the pivot. Kernels are as wide as a tick, or wider. */
 static void sum_over_ticks(sf_range_moments *moments, double x, double h, double end, double square)
 {
-    if (!isfinite(end))
-        return;
+    if (!isfinite(end)) return;
     double z = (end - x) / h, f = sf_normal_density(z) / h, slope = -z * f / h;
     moments->share -= square * slope;
     moments->first -= square * (f + end * slope);
@@ -92,8 +91,7 @@ static void add_clocked(sf_range_moments *sums, const sf_kernels *kernels, size_
 {
     double x = sf_axis_value(kernels->domain, kernels->at[i]), pivot = cut->pivot;
     double tick = cut->ticks.tick, nominal = cut->ticks.phase + tick * round((x - cut->ticks.phase) / tick);
-    if (i < kernels->count - kernels->n || !(x > cut->from && x < cut->to))
-        return;
+    if (i < kernels->count - kernels->n || !(x > cut->from && x < cut->to)) return;
     sums->share += 1;
     sums->first += nominal - pivot;
     sums->second += (nominal - pivot) * (nominal - pivot);
@@ -123,10 +121,8 @@ int sf_range_moments_direct(sf_range_moments *moments, const sf_samples *samples
     *moments = (sf_range_moments){0};
     sf_kernels kernels;
     int status = check_range(h, from, to, error);
-    if (status == SF_OK)
-        status = sf_kernels_open(&kernels, samples, h, domain, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_kernels_open(&kernels, samples, h, domain, error);
+    if (status != SF_OK) return status;
     cut_range cut = {.from = from, .to = to, .ticks = sf_samples_ticks(samples)};
     sf_ticks_cut(&cut.ticks, &cut.from, &cut.to);
     if (domain == SF_DOMAIN_REFLECT) { /* nothing lies under 0 */
@@ -138,8 +134,7 @@ int sf_range_moments_direct(sf_range_moments *moments, const sf_samples *samples
         cut.pivot =
             pivot_of(cut.from, cut.to, kernels.at[kernels.count - kernels.n], kernels.at[kernels.count - 1]);
     sf_range_moments sums = {0};
-    if (cut.from < cut.to)
-        add_kernels(&sums, &kernels, &cut);
+    if (cut.from < cut.to) add_kernels(&sums, &kernels, &cut);
     sf_kernels_close(&kernels);
     *moments = (sf_range_moments){
         .pivot = cut.pivot, .share = sums.share / n, .first = sums.first / n, .second = sums.second / n};
@@ -155,8 +150,7 @@ void sf_range_moments_spectral(sf_range_moments *moments, const sf_spectrum *spe
     double sums[3] = {2 * half, 0, 2 * half * half * half / 3};
     for (size_t k = 1; k <= spectrum->frame.modes; k++) {
         double t = 2 * PI * (double)k / period, damping = exp(-0.5 * b * b * t * t);
-        if (damping < 1e-19)
-            break;
+        if (damping < 1e-19) break;
         double cosine = cos(t * away), sine = sin(t * away);
         double re = spectrum->re[k] * cosine + spectrum->im[k] * sine;
         double im = spectrum->im[k] * cosine - spectrum->re[k] * sine;
@@ -269,15 +263,13 @@ static void add_by_lattice(sf_range_moments *moments, const box *in, const doubl
             double mass = sf_normal_between(below, above);
             double u = fmod(generators[c] * (double)(k + 1 + LATTICE * sample), 1);
             weight *= mass;
-            if (!(weight > 1e-300))
-                break;
+            if (!(weight > 1e-300)) break;
             z[c] = quantile(fmax(cut + u * mass, 1e-300), fmax(rest + (1 - u) * mass, 1e-300));
             at = row[c + 1];
             for (size_t b = 0; b <= c; b++)
                 at += in->root[c + 1][b] * z[b];
         }
-        if (weight > 1e-300)
-            add_last(moments, in, at, in->root[in->d - 1][in->d - 1], weight);
+        if (weight > 1e-300) add_last(moments, in, at, in->root[in->d - 1][in->d - 1], weight);
     }
 }
 
@@ -296,8 +288,7 @@ static void add_row(sf_range_moments *moments, const box *in, const double *row,
     bool whole = true;
     for (size_t c = 0; c < in->d; c++) {
         double reach = FAR * in->sigma[c];
-        if (row[c] + reach < in->from[c] || row[c] - reach > in->to[c])
-            return;
+        if (row[c] + reach < in->from[c] || row[c] - reach > in->to[c]) return;
         whole = whole && row[c] - reach > in->from[c] && row[c] + reach < in->to[c];
     }
     size_t last = in->d - 1;
@@ -353,12 +344,9 @@ int sf_box_moments(sf_range_moments *moments, const double *rows, size_t n, size
         status = check_range(h, from[c], to[c], error);
     if (status == SF_OK && n < 2)
         status = sf_fail(error, SF_DATA, NULL, "found %zu samples, expected at least 2", n);
-    if (status == SF_OK)
-        status = sf_domain_check(SF_DOMAIN_LINE, rows, n * d, error);
-    if (status == SF_OK)
-        status = find_root(&in, rows, n, h, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_domain_check(SF_DOMAIN_LINE, rows, n * d, error);
+    if (status == SF_OK) status = find_root(&in, rows, n, h, error);
+    if (status != SF_OK) return status;
     double least = rows[d - 1], most = least;
     for (size_t i = 0; i < n; i++) {
         least = fmin(least, rows[i * d + d - 1]);
@@ -392,10 +380,8 @@ int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, d
     int status = check_range(h, from, to, error);
     if (status == SF_OK && n < 2)
         status = sf_fail(error, SF_DATA, NULL, "found %zu samples, expected at least 2", n);
-    if (status == SF_OK)
-        status = sf_domain_check(SF_DOMAIN_LINE, rows, 2 * n, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_domain_check(SF_DOMAIN_LINE, rows, 2 * n, error);
+    if (status != SF_OK) return status;
     double count = (double)n, x_mean = 0, y_mean = 0, xx = 0, xy = 0, yy = 0;
     for (size_t i = 0; i < n; i++) {
         x_mean += (rows[2 * i] - rows[0]) / count;
@@ -409,8 +395,7 @@ int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, d
         xy += x * y / (count - 1);
         yy += y * y / (count - 1);
     }
-    if (!(xx > 0))
-        return sf_fail(error, SF_DATA, NULL, "all values of the first column are equal");
+    if (!(xx > 0)) return sf_fail(error, SF_DATA, NULL, "all values of the first column are equal");
     double width = h * sqrt(xx), slope = h * xy / sqrt(xx), rest = h * h * fmax(yy - xy * xy / xx, 0);
     moments->pivot = y_mean;
     for (size_t i = 0; i < n; i++) {
@@ -429,8 +414,7 @@ int sf_linked_moments(sf_range_moments *moments, const double *rows, size_t n, d
 static bool is_inside(const double *row, const double *from, const double *to, size_t ranges)
 {
     for (size_t c = 0; c < ranges; c++)
-        if (!(row[c] > from[c] && row[c] < to[c]))
-            return false;
+        if (!(row[c] > from[c] && row[c] < to[c])) return false;
     return true;
 }
 
@@ -441,8 +425,7 @@ void sf_box_moments_exact(sf_range_moments *moments, const double *rows, size_t 
     *moments = (sf_range_moments){.pivot = n > 0 ? rows[d - 1] : 0};
     for (size_t i = 0; i < n; i++) {
         double y = rows[i * d + d - 1] - moments->pivot;
-        if (!is_inside(rows + i * d, from, to, ranges))
-            continue;
+        if (!is_inside(rows + i * d, from, to, ranges)) continue;
         moments->share++;
         moments->first += y;
         moments->second += y * y;

@@ -56,8 +56,7 @@ static int find_moments(sf_range_moments *moments, const sf_density *density, do
     const sf_samples *samples = &density->samples;
     if (samples->d == 1)
         return sf_range_moments_direct(moments, samples, h, density->domain, from[0], to[0], error);
-    if (ranges == 1)
-        return sf_linked_moments(moments, samples->values, samples->n, h, from[0], to[0], error);
+    if (ranges == 1) return sf_linked_moments(moments, samples->values, samples->n, h, from[0], to[0], error);
     return sf_box_moments(moments, samples->values, samples->n, samples->d, h, from, to, progress, error);
 }
 

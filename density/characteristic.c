@@ -71,8 +71,7 @@ SF_VECTOR_BODY void spread_body(double *restrict grid, size_t cells, const doubl
     spread_sums all = {0};
     for (size_t i = 0; i < n; i++) {
         double u = (samples[i] - origin) * scale;
-        if (!(u >= 0 && u <= limit))
-            continue;
+        if (!(u >= 0 && u <= limit)) continue;
         all.taken++;
         all.first += u;
         all.second += u * u;

@@ -65,10 +65,8 @@ static int run(void *job, sf_crew *crew, sf_error *error)
 {
     const sf_pair_sums *s = job;
     device_sums d = {.sums = s};
-    if (s->h != NULL)
-        d.four = sf_resize(NULL, s->count, 4 * sizeof *d.four);
-    if (s->h != NULL && d.four == NULL)
-        return sf_fail_memory(error);
+    if (s->h != NULL) d.four = sf_resize(NULL, s->count, 4 * sizeof *d.four);
+    if (s->h != NULL && d.four == NULL) return sf_fail_memory(error);
     int status = sf_crew_divide(crew, 1, sum_on_member, &d, error);
     for (size_t m = 0; status == SF_OK && s->h != NULL && m < s->count; m++) {
         s->sums[2 * m] = d.four[4 * m] - 2 * s->q * d.four[4 * m + 1];

@@ -17,8 +17,7 @@
 int sf_density_options_read(sf_density_options *own, const sf_density_options *options, sf_error *error)
 {
     int status = sf_keys_read(&sf_density_table, own, options, "sf_density_options", error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t c = 0; c < 2 && c < own->axis_count; c++)
         if (!(own->from[c] < own->to[c]) || !isfinite(own->to[c] - own->from[c]) || own->point_count[c] < 2)
             return sf_fail(error, SF_USAGE, "grid", "found %zu points from %g to %g, expected at least 2",
@@ -52,8 +51,7 @@ static int split_points(double **split, const sf_score_point *points, size_t cou
                         sf_error *error)
 {
     *split = sf_resize(NULL, count, 2 * sizeof **split);
-    if (*split == NULL)
-        return sf_fail_memory(error);
+    if (*split == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         (*split)[i] = points[i].h * unit;
         (*split)[count + i] = points[i].score;
@@ -89,13 +87,11 @@ int sf_density_find(sf_density **out, const sf_series *series, size_t of, const 
     *out = NULL;
     sf_density_options own;
     int status = sf_density_options_read(&own, options, error);
-    if (status != SF_OK || series == NULL)
-        return status;
+    if (status != SF_OK || series == NULL) return status;
     if (of >= series->count)
         return sf_fail(error, SF_USAGE, "of", "found %zu, expected one of %zu series", of, series->count);
     sf_density *density = sf_alloc(1, sizeof *density);
-    if (density == NULL)
-        return sf_fail_memory(error);
+    if (density == NULL) return sf_fail_memory(error);
     density->samples = sf_series_samples(series, of);
     density->domain = own.domain;
     density->outside = NAN;
@@ -112,8 +108,7 @@ int sf_density_find(sf_density **out, const sf_series *series, size_t of, const 
 
 void sf_density_free(sf_density *density)
 {
-    if (density == NULL)
-        return;
+    if (density == NULL) return;
     sf_bandwidth_free(&density->bandwidth);
     sf_free(density->minima);
     sf_free(density->curve);

@@ -73,8 +73,7 @@ int sf_covariance_find(sf_covariance *covariance, const double *samples, const d
     double count = 0;
     for (size_t i = 0; i < n; i++)
         count += weights != NULL ? weights[i] : 1;
-    if (count < 2)
-        return sf_fail(error, SF_DATA, NULL, "found %.17g samples, expected at least 2", count);
+    if (count < 2) return sf_fail(error, SF_DATA, NULL, "found %.17g samples, expected at least 2", count);
     for (size_t i = 0; i < n; i++) {
         double w = weights != NULL ? weights[i] : 1;
         found.mean_x += w * samples[2 * i] / count;
@@ -189,8 +188,7 @@ static int prepare_plane(plane_evaluation *e, double **columns, const double *sa
     sf_covariance covariance;
     weighted_point *points = NULL;
     int status = sf_covariance_find(&covariance, samples, weights, e->n, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     e->to = whitening_of(&covariance, h);
     for (size_t i = 0; status == SF_OK && i < e->n; i++) {
         weighted_point point = {.w = weights != NULL ? weights[i] : 1};
@@ -225,8 +223,7 @@ int sf_density_evaluate_plane(double *values, const double *x, size_t columns, c
     if (!(h > 0) || !isfinite(h))
         return sf_fail(error, SF_USAGE, NULL, "found the bandwidth %g, expected a number above 0", h);
     int status = sf_domain_check(SF_DOMAIN_LINE, samples, 2 * n, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     plane_evaluation e = {.values = values, .x = x, .y = y, .columns = columns, .n = n};
     double *whitened = NULL;
     status = prepare_plane(&e, &whitened, samples, weights, h, error);

@@ -44,8 +44,7 @@ int sf_fft_open(sf_fft **fft, size_t length, sf_error *error)
 
 void sf_fft_close(sf_fft *fft)
 {
-    if (fft == NULL)
-        return;
+    if (fft == NULL) return;
     sf_free(fft->cosine);
     sf_free(fft);
 }

@@ -68,15 +68,12 @@ int sf_kernels_open(sf_kernels *kernels, const sf_samples *samples, double h, sf
     *kernels = (sf_kernels){.domain = domain, .h = h, .n = samples->n};
     if (!(h > 0) || !isfinite(h))
         return sf_fail(error, SF_USAGE, NULL, "found the bandwidth %g, expected a number above 0", h);
-    if (samples->n == 0)
-        return sf_fail(error, SF_DATA, NULL, "found no sample, expected at least 1");
+    if (samples->n == 0) return sf_fail(error, SF_DATA, NULL, "found no sample, expected at least 1");
     int status = sf_domain_check(domain, samples->values, samples->n, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double *x = NULL;
     status = sf_samples_sorted(&x, samples, domain == SF_DOMAIN_LOG, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t room = (domain == SF_DOMAIN_REFLECT ? 2 : 1) * samples->n;
     kernels->at = sf_resize(NULL, room, 4 * sizeof *kernels->at);
     if (kernels->at != NULL) {
@@ -165,10 +162,8 @@ int sf_kernels_density(const sf_kernels *kernels, double *values, const double *
 
 double sf_kernels_share(const sf_kernels *kernels, double from, double to)
 {
-    if (kernels->domain == SF_DOMAIN_REFLECT)
-        from = fmax(from, 0);
-    if (!(from < to))
-        return 0;
+    if (kernels->domain == SF_DOMAIN_REFLECT) from = fmax(from, 0);
+    if (!(from < to)) return 0;
     double share = 0;
     for (size_t i = 0; i < kernels->count; i++)
         share += sf_normal_between((from - kernels->at[i]) / kernels->width[i],
@@ -191,8 +186,7 @@ typedef struct laying {
 
 static void lay_point(laying *to, double at)
 {
-    if (to->points != NULL)
-        to->points[to->count] = at;
+    if (to->points != NULL) to->points[to->count] = at;
     to->count++;
 }
 
@@ -204,14 +198,12 @@ typedef struct stretch {
 static void lay_stretch(laying *to, const stretch *s)
 {
     size_t steps = (size_t)fmin(ceil((s->to - s->from) / to->step), (double)MOST_STEPS);
-    if (s->before < s->from)
-        lay_point(to, s->before);
+    if (s->before < s->from) lay_point(to, s->before);
     for (size_t k = 0; to->points != NULL && k < steps; k++)
         to->points[to->count + k] = s->from + (s->to - s->from) * ((double)k / (double)steps);
     to->count += steps;
     lay_point(to, s->to);
-    if (s->after > s->to)
-        lay_point(to, s->after);
+    if (s->after > s->to) lay_point(to, s->after);
 }
 
 static void lay_points(laying *to, const sf_kernels *kernels, double widest)
@@ -223,8 +215,7 @@ static void lay_points(laying *to, const sf_kernels *kernels, double widest)
     to->count = 0;
     for (size_t i = 0; i < kernels->n; i++) {
         double width = fmax(widths[i], widest), before = fmax(at[i] - BESIDE * width, floor);
-        if (i > 0 && before > s.after)
-            lay_stretch(to, &s);
+        if (i > 0 && before > s.after) lay_stretch(to, &s);
         if (i == 0 || before > s.after)
             s = (stretch){i > 0 ? before : INFINITY, fmax(at[i] - DENSE * width, floor), -INFINITY,
                           -INFINITY};
@@ -251,8 +242,7 @@ int sf_kernels_points(const sf_kernels *kernels, double narrowest, double widest
                        narrowest, sf_axis_value(kernels->domain, kernels->at[kernels->count - kernels->n]),
                        sf_axis_value(kernels->domain, kernels->at[kernels->count - 1]), to.count, most);
     to.points = *points = sf_resize(NULL, to.count, sizeof *to.points);
-    if (to.points == NULL)
-        return sf_fail_memory(error);
+    if (to.points == NULL) return sf_fail_memory(error);
     lay_points(&to, kernels, widest);
     *count = to.count;
     return SF_OK;

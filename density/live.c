@@ -61,15 +61,12 @@ int sf_moving_plan_open(sf_moving_plan *plan, const sf_moving_options *options, 
     double least =
         log_scale ? log(options->least / 2) : options->least; /* a tick spread reaches down to half */
     double most = log_scale ? log(options->most) : options->most;
-    if (options->domain == SF_DOMAIN_REFLECT)
-        least = -most;
+    if (options->domain == SF_DOMAIN_REFLECT) least = -most;
     plan->frame = sf_frame_for(least, most, options->b_least, (most - least) / WIDEST);
     count_tick_points(plan);
     int status = sf_spectrum_open(&plan->spectrum, &plan->frame, error);
-    if (status == SF_OK && log_scale)
-        status = sf_characteristic_open(&plan->all, &plan->frame, error);
-    if (status != SF_OK)
-        sf_moving_plan_close(plan);
+    if (status == SF_OK && log_scale) status = sf_characteristic_open(&plan->all, &plan->frame, error);
+    if (status != SF_OK) sf_moving_plan_close(plan);
     return status;
 }
 
@@ -84,11 +81,9 @@ int sf_moving_open(sf_moving_density *live, const sf_moving_plan *plan, sf_error
 {
     *live = (sf_moving_density){0};
     int status = sf_characteristic_open(&live->state, &plan->frame, error);
-    if (status != SF_OK || plan->options.domain != SF_DOMAIN_LOG)
-        return status;
+    if (status != SF_OK || plan->options.domain != SF_DOMAIN_LOG) return status;
     live->ticks = sf_alloc(SF_MOVING_TICKS + 1, sizeof *live->ticks);
-    if (live->ticks != NULL)
-        return SF_OK;
+    if (live->ticks != NULL) return SF_OK;
     sf_moving_close(live);
     return sf_fail_memory(error);
 }
@@ -103,8 +98,7 @@ void sf_moving_close(sf_moving_density *live)
 void sf_moving_clear(sf_moving_density *live)
 {
     sf_characteristic_clear(&live->state);
-    if (live->ticks != NULL)
-        memset(live->ticks, 0, (SF_MOVING_TICKS + 1) * sizeof *live->ticks);
+    if (live->ticks != NULL) memset(live->ticks, 0, (SF_MOVING_TICKS + 1) * sizeof *live->ticks);
     live->ticking = live->left_out = 0;
 }
 
@@ -112,8 +106,7 @@ void sf_moving_copy(sf_moving_density *copy, const sf_moving_density *live)
 {
     sf_moving_clear(copy);
     sf_characteristic_merge(&copy->state, &live->state, NULL); /* frames are the same */
-    if (live->ticks != NULL)
-        memcpy(copy->ticks, live->ticks, (SF_MOVING_TICKS + 1) * sizeof *live->ticks);
+    if (live->ticks != NULL) memcpy(copy->ticks, live->ticks, (SF_MOVING_TICKS + 1) * sizeof *live->ticks);
     copy->ticking = live->ticking;
     copy->h = live->h;
     copy->changed = live->changed;
@@ -168,8 +161,7 @@ static size_t points_of_tick(const sf_moving_density *live, const sf_moving_plan
 /* All samples in one state: plan->all, or the density's own where it has no counts. */
 static const sf_characteristic *gather(const sf_moving_density *live, sf_moving_plan *plan)
 {
-    if (live->ticking == 0)
-        return &live->state;
+    if (live->ticking == 0) return &live->state;
     sf_characteristic_clear(&plan->all);
     sf_characteristic_merge(&plan->all, &live->state, NULL); /* frames are the same */
     for (size_t k = 1; k <= SF_MOVING_TICKS; k++) {
@@ -240,8 +232,7 @@ int sf_moving_choose(double *h, sf_moving_method method, const sf_spectrum *spec
         fmin(4 * sf_silverman(spectrum->n) * spectrum->sigma, sf_moving_most_bandwidth(&spectrum->frame));
     sf_plugin plugin;
     int status = sf_spectral_plugin(&plugin, spectrum, error); /* refuses what has no width */
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double chosen = choose(method, spectrum, &plugin, b_least, fmax(b_most, b_least));
     *h = isnan(chosen) ? b_least : chosen;
     return SF_OK;
@@ -255,8 +246,7 @@ static int select_again(sf_moving_density *live, const sf_moving_plan *plan, sf_
                      ? sf_moving_choose(&h, options->method, &plan->spectrum,
                                         sf_moving_least_bandwidth(options), error)
                      : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     live->h = h;
     live->changed = 0;
     return SF_OK;
@@ -292,15 +282,12 @@ int sf_moving_transform(const sf_moving_density *live, sf_moving_plan *plan, sf_
 int sf_moving_select(sf_moving_density *live, sf_moving_plan *plan, sf_error *error)
 {
     int status = sf_samples_check_enough(sf_moving_count(live), error);
-    if (status == SF_OK)
-        status = sf_moving_transform(live, plan, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_moving_transform(live, plan, error);
+    if (status != SF_OK) return status;
     /* From sums of squares, rounding alone makes a sigma of 1e-8 of the period. */
     if (!(plan->spectrum.sigma > 1e-7 * plan->spectrum.frame.period))
         return sf_fail(error, SF_DATA, NULL, "all samples are equal: a bandwidth needs different values");
-    if (plan->options.domain == SF_DOMAIN_REFLECT)
-        sf_spectrum_reflect(&plan->spectrum);
+    if (plan->options.domain == SF_DOMAIN_REFLECT) sf_spectrum_reflect(&plan->spectrum);
     return sf_moving_due(live, plan) ? select_again(live, plan, error) : SF_OK;
 }
 

@@ -26,10 +26,8 @@ static void close_frame(void *context)
 
 void sf_moving_there_close(sf_moving_there *there)
 {
-    if (there == NULL)
-        return;
-    if (there->frame != NULL)
-        sf_device_discard(there->device, close_frame, there);
+    if (there == NULL) return;
+    if (there->frame != NULL) sf_device_discard(there->device, close_frame, there);
     sf_free(there->states);
     sf_free(there->pictures);
     sf_free(there->values);
@@ -55,8 +53,7 @@ int sf_moving_there_open(sf_moving_there **opened, sf_device *device, const sf_m
     if (backend == NULL)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s draws no densities", sf_device_name(device));
     sf_moving_there *there = sf_alloc(1, sizeof *there);
-    if (there == NULL)
-        return sf_fail_memory(error);
+    if (there == NULL) return sf_fail_memory(error);
     *there = (sf_moving_there){.device = device, .backend = backend, .bins = view->bins};
     const sf_frame *frame = &plan->frame;
     opening o = {there,

@@ -119,12 +119,9 @@ int sf_pairs_open(sf_pairs *pairs, const sf_samples *samples, unsigned threads, 
                        samples->n == 1 ? "" : "s");
     pairs->columns = sf_resize(NULL, samples->n * samples->d, sizeof *pairs->columns);
     int status = pairs->columns != NULL ? standardise_columns(pairs, samples, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = whiten(pairs, error);
-    if (status == SF_OK)
-        status = sf_pairs_use(pairs, NULL, 0, error);
-    if (status != SF_OK)
-        sf_pairs_close(pairs);
+    if (status == SF_OK) status = whiten(pairs, error);
+    if (status == SF_OK) status = sf_pairs_use(pairs, NULL, 0, error);
+    if (status != SF_OK) sf_pairs_close(pairs);
     return status;
 }
 
@@ -201,8 +198,7 @@ static int sum_block(void *context, unsigned worker, size_t block)
         if (worker == 0 &&
             !sf_progress_update(pairs->progress, "pair sums", pairs_up_to(n, i), pairs_up_to(n, n)))
             atomic_store(all->stop, true);
-        if (atomic_load_explicit(all->stop, memory_order_relaxed))
-            return SF_CANCELLED;
+        if (atomic_load_explicit(all->stop, memory_order_relaxed)) return SF_CANCELLED;
         for (size_t j = i + 1; j < n; j += CHUNK) {
             double distances[CHUNK] = {0};
             size_t length = n - j < CHUNK ? n - j : CHUNK;
@@ -222,8 +218,7 @@ static int add_scores_on_cpu(const sf_pair_sums *job)
     atomic_bool stop = false;
     pair_scores all = {.pairs = pairs, .h = job->h, .count = count, .q = job->q, .stop = &stop};
     all.block_sums = sf_alloc(blocks * count, 2 * sizeof *all.block_sums);
-    if (all.block_sums == NULL)
-        return SF_NO_MEMORY;
+    if (all.block_sums == NULL) return SF_NO_MEMORY;
     int status = sf_ranks_for(pairs->threads, blocks, sum_block, &all, all.block_sums,
                               2 * count * sizeof *all.block_sums, NULL);
     for (size_t k = 0; k < 2 * count; k++) {
@@ -240,8 +235,7 @@ int sf_pairs_lscv(void *context, const double *h, size_t count, double *scores, 
     sf_pairs *pairs = context;
     double n = (double)pairs->n, d = (double)pairs->d, q = pow(2, d / 2);
     double *sums = sf_resize(NULL, count, 2 * sizeof *sums);
-    if (sums == NULL)
-        return SF_NO_MEMORY;
+    if (sums == NULL) return SF_NO_MEMORY;
     sf_pair_sums job = {.pairs = pairs, .h = h, .count = count, .q = q, .sums = sums};
     int status = sf_choice_run(&pairs->on, &job, NULL, NULL);
     /* R(K), and the height of K*K: (4 pi)^(-d/2) det(Sigma)^(-1/2) */
@@ -313,8 +307,7 @@ static int add_functional_on_cpu(const sf_pair_sums *job)
                            .block_sums = sf_alloc(blocks, sizeof *all.block_sums),
                            .done_before = job->done_before,
                            .total = job->total};
-    if (all.block_sums == NULL)
-        return SF_NO_MEMORY;
+    if (all.block_sums == NULL) return SF_NO_MEMORY;
     int status = sf_ranks_for(pairs->threads, blocks, sum_functional_block, &all, all.block_sums,
                               sizeof *all.block_sums, NULL);
     *job->sum = 0;

@@ -19,8 +19,7 @@ void sf_moving_draw(sf_moving_picture *picture, const sf_moving_density *live, s
 {
     *picture = (sf_moving_picture){live->h, view->from, (view->to - view->from) / view->bins};
     fill_bins(picture, view->bins, live, plan, points, values);
-    if (!view->cut_below && !view->cut_above)
-        return;
+    if (!view->cut_below && !view->cut_above) return;
     sf_moving_cut(picture, view, values);
     fill_bins(picture, view->bins, live, plan, points, values);
 }

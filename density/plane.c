@@ -86,8 +86,7 @@ size_t sf_plane_add(sf_plane *plane, const double *x, const double *y, size_t n,
     size_t stride = stride_of(&plane->frame), taken = 0;
     for (size_t i = 0; i < n; i++) {
         double u = (x[i] - plane->frame.origin[0]) * scale, v = (y[i] - plane->frame.origin[1]) * scale;
-        if (!(u >= 0 && u <= limit && v >= 0 && v <= limit))
-            continue;
+        if (!(u >= 0 && u <= limit && v >= 0 && v <= limit)) continue;
         double across[SF_SPREAD_WIDTH], down[SF_SPREAD_WIDTH];
         find_psi(across, u - floor(u));
         find_psi(down, v - floor(v));
@@ -134,8 +133,7 @@ static int open_work(plane_work *work, const sf_plane_frame *frame, sf_error *er
     size_t cells = cells_of(frame), kept = (frame->modes + 1) * cells;
     *work = (plane_work){.row = sf_resize(NULL, cells + 2 * (cells / 2 + 1), sizeof *work->row),
                          .re = sf_resize(NULL, kept, 2 * sizeof *work->re)};
-    if (work->row == NULL || work->re == NULL)
-        return sf_fail_memory(error);
+    if (work->row == NULL || work->re == NULL) return sf_fail_memory(error);
     work->row_re = work->row + cells;
     work->row_im = work->row_re + cells / 2 + 1;
     work->im = work->re + kept;
@@ -203,16 +201,14 @@ int sf_plane_spectrum_open(sf_plane_spectrum *spectrum, const sf_plane *plane, s
     spectrum->squares = sf_resize(NULL, spectrum->count, 2 * sizeof *spectrum->squares);
     plane_work work;
     int status = open_work(&work, &plane->frame, error);
-    if (status == SF_OK && spectrum->squares == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && spectrum->squares == NULL) status = sf_fail_memory(error);
     if (status == SF_OK) {
         spectrum->power = spectrum->squares + spectrum->count;
         transform(&work, plane);
         collect(spectrum, &work, plane);
     }
     close_work(&work);
-    if (status != SF_OK)
-        sf_plane_spectrum_close(spectrum);
+    if (status != SF_OK) sf_plane_spectrum_close(spectrum);
     return status;
 }
 

@@ -20,12 +20,10 @@ int sf_plugin_steps(sf_plugin *plugin, const sf_moments *moments, double n,
 {
     double psi6 = 0, psi4 = 0, g1 = sf_plugin_first(n);
     int status = psi(context, 6, g1, &psi6);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double g2 = sf_plugin_second(n, psi6);
     status = psi(context, 4, g2, &psi4);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double h = sf_plugin_bandwidth(n, psi4);
     double sigma = moments->sigma;
     *plugin = (sf_plugin){
@@ -53,8 +51,7 @@ static int find_psi(void *context, int r, double g, double *value)
     const double *coefficients = r == 6 ? k6 : k4;
     double n = (double)direct->pairs->n, sum;
     int status = sf_pairs_functional(direct->pairs, coefficients, g, direct->round++, 2, &sum);
-    if (status == SF_OK)
-        *value = (2 * sum / n + coefficients[0]) / (n * pow(g, r + 1) * SF_SQRT_2PI);
+    if (status == SF_OK) *value = (2 * sum / n + coefficients[0]) / (n * pow(g, r + 1) * SF_SQRT_2PI);
     return status;
 }
 

@@ -39,8 +39,7 @@ static int fill_axis(double **places, double from_value, double to_value, size_t
 {
     double from = sf_axis_of(domain, from_value), to = sf_axis_of(domain, to_value);
     *places = sf_resize(NULL, count, sizeof **places);
-    if (*places == NULL)
-        return sf_fail_memory(error);
+    if (*places == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < count; k++) {
         double share = (double)k / (double)(count - 1);
         (*places)[k] = from * (1 - share) + to * share;
@@ -53,8 +52,7 @@ static int check_step(const plotting *p, sf_error *error)
     double from = p->options->from[0], to = p->options->to[0];
     double length = sf_axis_of(p->domain, to) - sf_axis_of(p->domain, from);
     double needed = ceil(length / sf_kernels_step(p->narrowest)) + 1;
-    if ((double)p->count[0] >= needed)
-        return SF_OK;
+    if ((double)p->count[0] >= needed) return SF_OK;
     return sf_fail(error, SF_USAGE, "grid",
                    "%zu points from %g to %g are too few for the bandwidth %.4g%s: %.0f are needed, or a "
                    "smaller range",
@@ -90,11 +88,9 @@ static int lay_where_samples_are(plotting *p, sf_error *error)
 static int lay_line(plotting *p, sf_error *error)
 {
     int status = p->options->axis_count > 0 ? lay_given(p, error) : lay_where_samples_are(p, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     p->at[0] = sf_resize(NULL, p->count[0], sizeof *p->at[0]);
-    if (p->at[0] == NULL)
-        return sf_fail_memory(error);
+    if (p->at[0] == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < p->count[0]; k++)
         p->at[0][k] = sf_axis_value(p->domain, p->places[k]);
     return SF_OK;
@@ -121,8 +117,7 @@ static int lay_plane(plotting *p, sf_error *error)
     bool given = p->options->axis_count > 0;
     sf_covariance covariance;
     int status = sf_covariance_find(&covariance, samples->values, NULL, samples->n, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t c = 0; c < 2; c++) {
         if (!given)
             find_range(&from[c], &to[c], samples, c,
@@ -168,8 +163,7 @@ static int evaluate_plane(const plotting *p, sf_density *density, sf_error *erro
     sf_range_moments inside;
     int status =
         sf_box_moments(&inside, samples->values, samples->n, 2, h, from, to, p->options->progress, error);
-    if (status == SF_OK)
-        density->outside = fmax(1 - inside.share, 0);
+    if (status == SF_OK) density->outside = fmax(1 - inside.share, 0);
     return status == SF_OK ? sf_density_evaluate_plane(density->values, p->at[0], p->count[0], p->at[1],
                                                        p->count[1], samples->values, NULL, samples->n, h,
                                                        p->options->threads, p->options->progress, error)
@@ -192,12 +186,10 @@ static int evaluate(const plotting *p, sf_density *density, sf_error *error)
 {
     size_t count = p->count[0] * (p->d == 2 ? p->count[1] : 1);
     density->values = sf_resize(NULL, count, sizeof *density->values);
-    if (density->values == NULL)
-        return sf_fail_memory(error);
+    if (density->values == NULL) return sf_fail_memory(error);
     for (size_t c = 0; c < p->d; c++) {
         density->at[c] = sf_resize(NULL, p->count[c], sizeof *density->at[c]);
-        if (density->at[c] == NULL)
-            return sf_fail_memory(error);
+        if (density->at[c] == NULL) return sf_fail_memory(error);
         memcpy(density->at[c], p->at[c], p->count[c] * sizeof *p->at[c]);
         density->count[c] = p->count[c];
     }
@@ -209,8 +201,7 @@ static int evaluate(const plotting *p, sf_density *density, sf_error *error)
 static int check(const plotting *p, sf_error *error)
 {
     const sf_density_options *options = p->options;
-    if (p->d > 2)
-        return sf_fail(error, SF_DATA, NULL, "found %zu columns, expected 1 or 2", p->d);
+    if (p->d > 2) return sf_fail(error, SF_DATA, NULL, "found %zu columns, expected 1 or 2", p->d);
     if (p->d == 2 && p->domain != SF_DOMAIN_LINE)
         return sf_fail(error, SF_USAGE, p->domain == SF_DOMAIN_LOG ? "log" : "reflect",
                        "goes with one column");
@@ -232,8 +223,7 @@ int sf_density_evaluate(sf_density *const *densities, size_t count, const sf_den
 {
     sf_density_options own;
     int status = sf_density_options_read(&own, options, error);
-    if (status != SF_OK || count == 0)
-        return status;
+    if (status != SF_OK || count == 0) return status;
     plotting p = {.options = &own,
                   .densities = densities,
                   .density_count = count,
@@ -246,8 +236,7 @@ int sf_density_evaluate(sf_density *const *densities, size_t count, const sf_den
         p.widest = fmax(p.widest, bandwidth_of(densities[i]));
     }
     status = check(&p, error);
-    if (status == SF_OK)
-        status = p.d == 2 ? lay_plane(&p, error) : lay_line(&p, error);
+    if (status == SF_OK) status = p.d == 2 ? lay_plane(&p, error) : lay_line(&p, error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         status = evaluate(&p, densities[i], error);
     for (size_t i = 0; status != SF_OK && i < count; i++)

@@ -61,8 +61,7 @@ static int find_range(sf_moments *moments, const double *samples, size_t n, sf_e
 int sf_moments_find(sf_moments *moments, const double *samples, size_t n, sf_error *error)
 {
     int status = find_range(moments, samples, n, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     /* Sums of (x - least) / range, so that no square leaves the range of a double. */
     double range = moments->most - moments->least;
     double sum = 0, squares = 0, rest = 0;
@@ -86,11 +85,9 @@ int sf_samples_standardise(double **standardised, sf_moments *moments, const dou
 {
     *standardised = NULL;
     int status = sf_moments_find(moments, samples, n, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double *z = sf_resize(NULL, n, sizeof *z);
-    if (z == NULL)
-        return sf_fail_memory(error);
+    if (z == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < n; i++)
         z[i] = (samples[i] - moments->mean) / moments->sigma;
     *standardised = z;
@@ -100,8 +97,7 @@ int sf_samples_standardise(double **standardised, sf_moments *moments, const dou
 static double *sort(const double *samples, size_t n)
 {
     double *sorted = sf_resize(NULL, n, sizeof *sorted);
-    if (sorted == NULL)
-        return NULL;
+    if (sorted == NULL) return NULL;
     memcpy(sorted, samples, n * sizeof *sorted);
     sf_reals_sort(sorted, n);
     return sorted;
@@ -126,8 +122,7 @@ static void measure_ticks(double *tick, double *multiplicity, const double *sort
 int sf_samples_find_tick(double *tick, double *multiplicity, const double *samples, size_t n, double noise)
 {
     double *sorted = sort(samples, n);
-    if (sorted == NULL)
-        return SF_NO_MEMORY;
+    if (sorted == NULL) return SF_NO_MEMORY;
     measure_ticks(tick, multiplicity, sorted, n, noise);
     sf_free(sorted);
     return SF_OK;
@@ -145,11 +140,9 @@ int sf_samples_find_clock(sf_samples *samples, sf_error *error)
 {
     size_t n = samples->n;
     samples->tick = 0;
-    if (samples->d != 1)
-        return SF_OK;
+    if (samples->d != 1) return SF_OK;
     double *sorted = sort(samples->values, n);
-    if (sorted == NULL)
-        return sf_fail_memory(error);
+    if (sorted == NULL) return sf_fail_memory(error);
     double first = sf_samples_noise(sorted[0], sorted[n - 1]), range = sorted[n - 1] - sorted[0];
     double largest = fmax(first, MOST_NOISE * (sorted[n - 1 - n / 4] - sorted[n / 4])), tick, multiplicity;
     double clearest = 0;
@@ -170,8 +163,7 @@ sf_ticks sf_samples_ticks(const sf_samples *samples)
     /* A tick that was found as one step is measured over longer and longer ones, as far as it is known. */
     const double off = 0.01;
     sf_ticks found = {samples->tick, INFINITY}, none = {0, 0};
-    if (samples->d != 1 || !(found.tick > 0))
-        return none;
+    if (samples->d != 1 || !(found.tick > 0)) return none;
     for (size_t i = 0; i < samples->n; i++)
         found.phase = fmin(found.phase, samples->values[i]);
     double longest = 1;
@@ -190,8 +182,7 @@ sf_ticks sf_samples_ticks(const sf_samples *samples)
     }
     for (size_t i = 0; i < samples->n; i++) {
         double ticks = (samples->values[i] - found.phase) / found.tick;
-        if (fabs(ticks - round(ticks)) > off)
-            return none;
+        if (fabs(ticks - round(ticks)) > off) return none;
     }
     return found;
 }
@@ -199,8 +190,7 @@ sf_ticks sf_samples_ticks(const sf_samples *samples)
 void sf_ticks_cut(const sf_ticks *ticks, double *from, double *to)
 {
     const double on = 1e-3; /* so near a tick, an end is meant to lie on it */
-    if (!(ticks->tick > 0))
-        return;
+    if (!(ticks->tick > 0)) return;
     if (isfinite(*from))
         *from = ticks->phase + ticks->tick * (floor((*from - ticks->phase) / ticks->tick + on) + 0.5);
     if (isfinite(*to))
@@ -224,12 +214,10 @@ static void spread_ties(double *sorted, size_t n, double tick)
 int sf_samples_sorted(double **sorted, const sf_samples *samples, bool spread, sf_error *error)
 {
     double *x = *sorted = sf_resize(NULL, samples->n, sizeof *x);
-    if (x == NULL)
-        return sf_fail_memory(error);
+    if (x == NULL) return sf_fail_memory(error);
     memcpy(x, samples->values, samples->n * sizeof *x);
     sf_reals_sort(x, samples->n);
-    if (!spread || !(samples->tick > 0))
-        return SF_OK;
+    if (!spread || !(samples->tick > 0)) return SF_OK;
     spread_ties(x, samples->n, samples->tick);
     sf_reals_sort(x, samples->n); /* neighbours may overlap */
     return SF_OK;

@@ -21,8 +21,7 @@ int sf_search_refine(sf_score_point *point, double below, double above, double s
         double slope;
         point->h = bracket.at;
         int status = score(context, &bracket.at, 1, &point->score, &slope);
-        if (status != SF_OK || !sf_bracket_take(&bracket, slope))
-            return status;
+        if (status != SF_OK || !sf_bracket_take(&bracket, slope)) return status;
     }
     return SF_OK;
 }
@@ -36,11 +35,9 @@ int sf_search_run(sf_search *search, sf_score_function score, void *context)
     int status = score(context, h, search->count, scores, slopes);
     for (size_t i = 0; status == SF_OK && i < search->count; i++) {
         search->curve[i].score = scores[i];
-        if (scores[i] < scores[search->lowest])
-            search->lowest = i;
+        if (scores[i] < scores[search->lowest]) search->lowest = i;
         bool turns = i > 0 && slopes[i - 1] < 0 && slopes[i] >= 0;
-        if (!turns || search->minimum_count == SF_SEARCH_MOST_MINIMA)
-            continue;
+        if (!turns || search->minimum_count == SF_SEARCH_MOST_MINIMA) continue;
         sf_score_point *minimum = &search->minima[search->minimum_count++];
         *minimum = (sf_score_point){h[i], scores[i]};
         status = sf_search_refine(minimum, h[i - 1], h[i], slopes[i - 1], slopes[i], score, context);
@@ -52,7 +49,6 @@ const sf_score_point *sf_search_lowest_minimum(const sf_search *search)
 {
     const sf_score_point *lowest = NULL;
     for (size_t m = 0; m < search->minimum_count; m++)
-        if (lowest == NULL || search->minima[m].score < lowest->score)
-            lowest = &search->minima[m];
+        if (lowest == NULL || search->minima[m].score < lowest->score) lowest = &search->minima[m];
     return lowest;
 }

@@ -34,14 +34,12 @@ static int find_spectrum(sf_score_batch *batch, sf_error *error)
     sf_frame frame = sf_frame_for(batch->reflect ? -most : least, most, batch->b_least, batch->b_most);
     sf_characteristic state;
     int status = sf_characteristic_open(&state, &frame, error);
-    if (status == SF_OK)
-        status = sf_spectrum_open(&batch->spectrum, &frame, error);
+    if (status == SF_OK) status = sf_spectrum_open(&batch->spectrum, &frame, error);
     if (status == SF_OK) {
         sf_characteristic_add(&state, batch->z, batch->n, 1);
         status = sf_spectrum_update(&batch->spectrum, &state, error);
     }
-    if (status == SF_OK && batch->reflect)
-        sf_spectrum_reflect(&batch->spectrum);
+    if (status == SF_OK && batch->reflect) sf_spectrum_reflect(&batch->spectrum);
     batch->b_least = fmax(batch->b_least, sf_frame_least_bandwidth(&frame));
     sf_characteristic_close(&state);
     return status;
@@ -67,8 +65,7 @@ static int batch_open(sf_score_batch *batch, const sf_samples *samples, bool ref
         batch->tick = samples->tick / batch->moments.sigma;
         status = find_spectrum(batch, error);
     }
-    if (status != SF_OK)
-        batch_close(batch);
+    if (status != SF_OK) batch_close(batch);
     return status;
 }
 
@@ -80,8 +77,7 @@ static int batch_hold_at_tick(sf_score_batch *batch, sf_error *error)
 {
     double tick = batch->tick, multiplicity;
     if (!(tick > 0)) {
-        if (sf_spectral_ties(&batch->spectrum) < SF_SAMPLES_TIED)
-            return SF_OK;
+        if (sf_spectral_ties(&batch->spectrum) < SF_SAMPLES_TIED) return SF_OK;
         if (sf_samples_find_tick(&tick, &multiplicity, batch->z, batch->n, batch->b_least / 1000) != SF_OK)
             return sf_fail_memory(error);
     }
@@ -167,11 +163,9 @@ static int open_pairs_for(selection *s, size_t sums)
 static int open_plane(selection *s, double h_least, size_t scores)
 {
     int status = open_pairs(s);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t n = s->samples->n;
-    if (n < PLANE_FROM)
-        return sf_pairs_use(&s->pairs, s->options->device, scores, s->error);
+    if (n < PLANE_FROM) return sf_pairs_use(&s->pairs, s->options->device, scores, s->error);
     double h0 = s->result->h0, least[2] = {0}, most[2] = {0};
     const double *columns[2] = {s->pairs.columns, s->pairs.columns + n};
     for (int c = 0; c < 2; c++)
@@ -198,8 +192,7 @@ static int open_plane(selection *s, double h_least, size_t scores)
 
 static int open_either(selection *s, double h_least, size_t scores)
 {
-    if (s->options->exact || s->samples->d > 2)
-        return open_pairs_for(s, scores);
+    if (s->options->exact || s->samples->d > 2) return open_pairs_for(s, scores);
     return s->samples->d == 2 ? open_plane(s, h_least, scores) : open_batch(s);
 }
 
@@ -216,8 +209,7 @@ static int select_rule(selection *s, double numerator)
 {
     double d = (double)s->samples->d;
     int status = open_pairs(s); /* refuses what has no covariance */
-    if (status == SF_OK)
-        set_relative(s, pow(numerator / (double)s->samples->n, 1 / (d + 4)));
+    if (status == SF_OK) set_relative(s, pow(numerator / (double)s->samples->n, 1 / (d + 4)));
     return status;
 }
 
@@ -236,17 +228,13 @@ static int select_plugin(selection *s)
     sf_plugin plugin;
     if (s->options->exact) {
         int status = open_pairs_for(s, 2);
-        if (status == SF_OK)
-            status = sf_pairs_plugin(&plugin, &s->pairs, s->error);
-        if (status == SF_OK)
-            set_relative(s, plugin.h / plugin.sigma);
+        if (status == SF_OK) status = sf_pairs_plugin(&plugin, &s->pairs, s->error);
+        if (status == SF_OK) set_relative(s, plugin.h / plugin.sigma);
         return status;
     }
     int status = open_batch(s);
-    if (status == SF_OK)
-        status = sf_spectral_plugin(&plugin, &s->batch.spectrum, s->error);
-    if (status == SF_OK)
-        set_relative(s, plugin.h);
+    if (status == SF_OK) status = sf_spectral_plugin(&plugin, &s->batch.spectrum, s->error);
+    if (status == SF_OK) set_relative(s, plugin.h);
     return status;
 }
 
@@ -272,10 +260,8 @@ static int find_isj(selection *s, double *b)
     *b = sf_spectral_isj(&s->batch.spectrum, s->batch.b_least, s->batch.b_most);
     while (status == SF_OK && isnan(*b) && batch_can_widen(&s->batch)) {
         status = batch_widen(&s->batch, s->error);
-        if (status == SF_OK)
-            status = batch_hold_at_tick(&s->batch, s->error);
-        if (status == SF_OK)
-            *b = sf_spectral_isj(&s->batch.spectrum, s->batch.b_least, s->batch.b_most);
+        if (status == SF_OK) status = batch_hold_at_tick(&s->batch, s->error);
+        if (status == SF_OK) *b = sf_spectral_isj(&s->batch.spectrum, s->batch.b_least, s->batch.b_most);
     }
     return status;
 }
@@ -284,10 +270,8 @@ static int select_isj(selection *s)
 {
     double b;
     int status = open_batch(s);
-    if (status == SF_OK)
-        status = find_isj(s, &b);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = find_isj(s, &b);
+    if (status != SF_OK) return status;
     if (isnan(b))
         set_floor(s, too_wide);
     else
@@ -299,8 +283,7 @@ static int keep_points(sf_score_point **kept, size_t *kept_count, const sf_score
                        double unit)
 {
     *kept = sf_resize(NULL, count, sizeof **kept);
-    if (*kept == NULL)
-        return SF_NO_MEMORY;
+    if (*kept == NULL) return SF_NO_MEMORY;
     *kept_count = count;
     for (size_t i = 0; i < count; i++)
         (*kept)[i] = (sf_score_point){points[i].h, points[i].score / unit};
@@ -310,8 +293,7 @@ static int keep_points(sf_score_point **kept, size_t *kept_count, const sf_score
 static int run_search(selection *s, sf_search *search)
 {
     int status = sf_search_run(search, s->score, s->score_context);
-    if (status == SF_NO_MEMORY)
-        return sf_fail_memory(s->error);
+    if (status == SF_NO_MEMORY) return sf_fail_memory(s->error);
     if (status == SF_CANCELLED)
         sf_fail(s->error, SF_CANCELLED, NULL, "stopped before the pair sums were complete");
     return status;
@@ -334,14 +316,11 @@ static int select_lscv_paper(selection *s)
     sf_search search;
     double h0 = s->result->h0;
     int status = open_either(s, h0 / 4, PAPER_POINTS);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_search_range(&search, PAPER_POINTS, h0 / 4, h0 * MOST_H0, false);
     status = run_search(s, &search);
-    if (status == SF_OK)
-        status = keep_search(s, &search);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = keep_search(s, &search);
+    if (status != SF_OK) return status;
     const sf_score_point *minimum = sf_search_lowest_minimum(&search);
     s->result->at_edge = search.lowest == 0 || search.lowest == search.count - 1;
     if (s->result->at_edge || minimum == NULL) {
@@ -371,8 +350,7 @@ static int set_without_minimum(selection *s, const sf_search *search)
     }
     set_relative(s, edge.h);
     s->result->objective = edge.score / s->score_unit;
-    if (isnan(isj) && s->batch.ticking && search->lowest == 0)
-        set_floor(s, NULL);
+    if (isnan(isj) && s->batch.ticking && search->lowest == 0) set_floor(s, NULL);
     return status;
 }
 
@@ -400,24 +378,19 @@ static int search_wide(selection *s, sf_search *search)
 {
     for (;;) {
         int status = batch_hold_at_tick(&s->batch, s->error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         sf_search_range(search, WIDE_POINTS, s->batch.b_least, s->batch.b_most, true);
         status = run_search(s, search);
-        if (status != SF_OK || search->lowest > 0 || !batch_can_widen(&s->batch))
-            return status;
+        if (status != SF_OK || search->lowest > 0 || !batch_can_widen(&s->batch)) return status;
         status = batch_widen(&s->batch, s->error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
 }
 
 static int search_any(selection *s, sf_search *search)
 {
-    if (s->score == sf_spectral_lscv)
-        return search_wide(s, search);
-    if (s->score == sf_pairs_lscv)
-        return search_wide_directly(s, search);
+    if (s->score == sf_spectral_lscv) return search_wide(s, search);
+    if (s->score == sf_pairs_lscv) return search_wide_directly(s, search);
     double h0 = s->result->h0;
     sf_search_range(search, WIDE_POINTS, fmax(s->plane_least, h0 / 60), h0 * MOST_H0, true);
     return run_search(s, search);
@@ -428,15 +401,11 @@ static int select_lscv(selection *s)
 {
     sf_search search;
     int status = open_either(s, s->result->h0 / 60, WIDE_POINTS);
-    if (status == SF_OK)
-        status = search_any(s, &search);
-    if (status == SF_OK)
-        status = keep_search(s, &search);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = search_any(s, &search);
+    if (status == SF_OK) status = keep_search(s, &search);
+    if (status != SF_OK) return status;
     const sf_score_point *minimum = sf_search_lowest_minimum(&search);
-    if (minimum == NULL)
-        return set_without_minimum(s, &search);
+    if (minimum == NULL) return set_without_minimum(s, &search);
     set_relative(s, minimum->h);
     s->result->objective = minimum->score / s->score_unit;
     if (search.curve[search.lowest].score < minimum->score)
@@ -464,8 +433,7 @@ const char *sf_selector_name(const sf_selector *selector)
 const sf_selector *sf_selector_find(const char *name)
 {
     for (size_t i = 0; i < SELECTORS; i++)
-        if (strcmp(selectors[i].name, name) == 0)
-            return &selectors[i];
+        if (strcmp(selectors[i].name, name) == 0) return &selectors[i];
     return NULL;
 }
 
@@ -509,12 +477,10 @@ static int select_log(sf_bandwidth *bandwidth, const sf_selector *selector, cons
 {
     sf_samples clocked = *samples, logs = {.n = samples->n, .d = 1};
     int status = clocked.tick > 0 ? SF_OK : sf_samples_find_clock(&clocked, error);
-    if (status == SF_OK)
-        status = sf_samples_sorted(&logs.values, &clocked, true, error);
+    if (status == SF_OK) status = sf_samples_sorted(&logs.values, &clocked, true, error);
     for (size_t i = 0; status == SF_OK && i < logs.n; i++)
         logs.values[i] = log(logs.values[i]);
-    if (status == SF_OK)
-        status = select_plain(bandwidth, selector, &logs, options, error);
+    if (status == SF_OK) status = select_plain(bandwidth, selector, &logs, options, error);
     sf_samples_free(&logs);
     return status;
 }
@@ -551,8 +517,7 @@ int sf_bandwidth_select(sf_bandwidth *bandwidth, const sf_selector *selector, co
         status = select_log(bandwidth, selector, samples, options, error);
     else if (status == SF_OK)
         status = select_plain(bandwidth, selector, samples, options, error);
-    if (status != SF_OK)
-        sf_bandwidth_free(bandwidth);
+    if (status != SF_OK) sf_bandwidth_free(bandwidth);
     return status;
 }
 

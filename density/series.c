@@ -11,8 +11,7 @@
 int sf_series_make(sf_series **out, size_t count, size_t d, sf_error *error)
 {
     sf_series *series = *out = sf_alloc(1, sizeof *series);
-    if (series == NULL)
-        return sf_fail_memory(error);
+    if (series == NULL) return sf_fail_memory(error);
     series->count = count;
     series->d = d;
     series->names = sf_alloc(count, sizeof *series->names);
@@ -24,8 +23,7 @@ int sf_series_make(sf_series **out, size_t count, size_t d, sf_error *error)
         series->names[s] = sf_copy_string("");
         whole = series->names[s] != NULL;
     }
-    if (whole)
-        return SF_OK;
+    if (whole) return SF_OK;
     sf_series_free(series);
     *out = NULL;
     return sf_fail_memory(error);
@@ -43,8 +41,7 @@ int sf_series_new(sf_series **out, const double *values, size_t n, size_t d, sf_
                            values[i]);
     sf_series *series;
     int status = sf_series_make(&series, 1, d, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     series->first[1] = n;
     series->values = sf_resize(NULL, n, d * sizeof *values);
     status = series->values != NULL ? SF_OK : sf_fail_memory(error);
@@ -63,8 +60,7 @@ int sf_series_new(sf_series **out, const double *values, size_t n, size_t d, sf_
 
 void sf_series_free(sf_series *series)
 {
-    if (series == NULL)
-        return;
+    if (series == NULL) return;
     for (size_t s = 0; series->names != NULL && s < series->count; s++)
         sf_free(series->names[s]);
     sf_free(series->names);

@@ -19,8 +19,7 @@ int sf_spectrum_open(sf_spectrum *spectrum, const sf_frame *frame, sf_error *err
     size_t modes = frame->modes, cells = 4 * modes;
     double *arrays = sf_resize(NULL, 3 * (modes + 1) + cells + 2 * (cells / 2 + 1), sizeof *arrays);
     spectrum->power = arrays;
-    if (arrays == NULL)
-        return sf_fail_memory(error);
+    if (arrays == NULL) return sf_fail_memory(error);
     spectrum->squares = arrays + (modes + 1);
     spectrum->correction = spectrum->squares + (modes + 1);
     spectrum->scratch = spectrum->correction + (modes + 1);
@@ -32,8 +31,7 @@ int sf_spectrum_open(sf_spectrum *spectrum, const sf_frame *frame, sf_error *err
         spectrum->correction[k] = 1 / sf_spread_transform(2 * PI * (double)k / (double)cells);
     }
     int status = sf_fft_open(&spectrum->fft, cells / 2, error);
-    if (status != SF_OK)
-        sf_spectrum_close(spectrum);
+    if (status != SF_OK) sf_spectrum_close(spectrum);
     return status;
 }
 
@@ -166,8 +164,7 @@ double sf_spectrum_lscv(const sf_spectrum *spectrum, double b, double *slope)
     double score, change;
     sum_lscv(spectrum->squares + 1, spectrum->power + 1, last_mode(spectrum, b), b, &score, &change);
     double diagonal = 2 / (SF_SQRT_2PI * spectrum->n * b);
-    if (slope != NULL)
-        *slope = 4 * b * change / spectrum->frame.period - diagonal / b;
+    if (slope != NULL) *slope = 4 * b * change / spectrum->frame.period - diagonal / b;
     return (2 * score - 1) / spectrum->frame.period + diagonal;
 }
 

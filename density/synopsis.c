@@ -28,10 +28,8 @@ size_t sf_synopsis_size(const sf_synopsis *synopsis)
 {
     const sf_synopsis_axis *axes = synopsis->axes;
     for (size_t c = 0; c < synopsis->d && c < 2; c++)
-        if (axes[c].modes == 0 || axes[c].modes > SF_SYNOPSIS_MOST_MODES)
-            return 0;
-    if (synopsis->d == 1)
-        return axes[0].modes + 1;
+        if (axes[c].modes == 0 || axes[c].modes > SF_SYNOPSIS_MOST_MODES) return 0;
+    if (synopsis->d == 1) return axes[0].modes + 1;
     return synopsis->d == 2 ? (2 * axes[0].modes + 1) * (axes[1].modes + 1) : 0;
 }
 
@@ -103,14 +101,12 @@ static int transform_line(sf_synopsis *s, const double *at, sf_error *error)
     sf_characteristic state = {0};
     sf_spectrum spectrum = {0};
     int status = sf_characteristic_open(&state, &frame, error);
-    if (status == SF_OK)
-        status = sf_spectrum_open(&spectrum, &frame, error);
+    if (status == SF_OK) status = sf_spectrum_open(&spectrum, &frame, error);
     if (status == SF_OK) {
         sf_characteristic_add(&state, at, s->n, 1);
         status = sf_spectrum_update(&spectrum, &state, error);
     }
-    if (status == SF_OK)
-        take_phi(s, &spectrum);
+    if (status == SF_OK) take_phi(s, &spectrum);
     sf_characteristic_close(&state);
     sf_spectrum_close(&spectrum);
     return status;
@@ -132,8 +128,7 @@ static int transform_plane(sf_synopsis *s, const double *rows, sf_error *error)
     const sf_synopsis_axis *x = &s->axes[0], *y = &s->axes[1];
     size_t columns = 2 * x->modes + 1, lines = y->modes + 1, size = columns * lines;
     double *sums = sf_alloc(size + columns + lines, 2 * sizeof *sums);
-    if (sums == NULL)
-        return sf_fail_memory(error);
+    if (sums == NULL) return sf_fail_memory(error);
     double *across = sums + 2 * size, *up = across + 2 * columns;
     for (uint64_t i = 0; i < s->n; i++) {
         turn_waves(across, x, rows[2 * i] - sf_synopsis_anchor(x), -(int64_t)x->modes, columns);
@@ -165,8 +160,7 @@ static int measure_plane(sf_synopsis *s, const double *rows, sf_error *error)
 {
     sf_covariance found;
     int status = sf_covariance_find(&found, rows, NULL, s->n, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     s->covariance = found.xy;
     s->axes[0] = (sf_synopsis_axis){rows[0], rows[0], found.mean_x, found.xx, 0, 0};
     s->axes[1] = (sf_synopsis_axis){rows[1], rows[1], found.mean_y, found.yy, 0, 0};
@@ -180,14 +174,11 @@ static int measure_plane(sf_synopsis *s, const double *rows, sf_error *error)
 static int fill(sf_synopsis *s, const double *at, sf_error *error)
 {
     int status = s->d == 1 ? measure_line(s, at, error) : measure_plane(s, at, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     choose_frame(s);
     status = open_phi(s, error);
-    if (status == SF_OK)
-        status = s->d == 1 ? transform_line(s, at, error) : transform_plane(s, at, error);
-    if (status == SF_OK)
-        status = sf_synopsis_check(s, error);
+    if (status == SF_OK) status = s->d == 1 ? transform_line(s, at, error) : transform_plane(s, at, error);
+    if (status == SF_OK) status = sf_synopsis_check(s, error);
     return status;
 }
 
@@ -209,11 +200,9 @@ int sf_synopsis_of(sf_synopsis *synopsis, const sf_density *density, sf_error *e
         status = sf_samples_sorted(&sorted, samples, density->domain == SF_DOMAIN_LOG, error);
     for (size_t i = 0; sorted != NULL && i < samples->n; i++)
         sorted[i] = sf_axis_of(density->domain, sorted[i]);
-    if (status == SF_OK)
-        status = fill(synopsis, samples->d == 1 ? sorted : samples->values, error);
+    if (status == SF_OK) status = fill(synopsis, samples->d == 1 ? sorted : samples->values, error);
     sf_free(sorted);
-    if (status != SF_OK)
-        sf_synopsis_close(synopsis);
+    if (status != SF_OK) sf_synopsis_close(synopsis);
     return status;
 }
 
@@ -245,18 +234,14 @@ int sf_synopsis_of_moving(sf_synopsis *synopsis, sf_moving_density *live, sf_mov
 {
     *synopsis = (sf_synopsis){0};
     int status = sf_moving_select(live, plan, error);
-    if (status == SF_OK)
-        status = sf_moving_transform(live, plan, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_moving_transform(live, plan, error);
+    if (status != SF_OK) return status;
     describe_moving(synopsis, live, plan);
     status = open_phi(synopsis, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     take_phi(synopsis, &plan->spectrum);
     status = sf_synopsis_check(synopsis, error);
-    if (status != SF_OK)
-        sf_synopsis_close(synopsis);
+    if (status != SF_OK) sf_synopsis_close(synopsis);
     return status;
 }
 
@@ -333,8 +318,7 @@ static sf_synopsis join(const sf_synopsis *a, const sf_synopsis *b)
 
 bool sf_synopsis_fits(const sf_synopsis *synopsis, const sf_synopsis *other)
 {
-    if (synopsis->d != other->d || synopsis->domain != other->domain)
-        return false;
+    if (synopsis->d != other->d || synopsis->domain != other->domain) return false;
     sf_synopsis both = join(synopsis, other);
     both.h = fmax(synopsis->h, other->h);
     for (size_t c = 0; c < both.d; c++)
@@ -376,8 +360,7 @@ static int open_spectrum(sf_spectrum *spectrum, const sf_synopsis *s, sf_error *
                               .deviation = sqrt(axis->variance),
                               .sigma = sqrt(axis->variance),
                               .power = sf_alloc(4 * count, sizeof(double))};
-    if (spectrum->power == NULL)
-        return sf_fail_memory(error);
+    if (spectrum->power == NULL) return sf_fail_memory(error);
     spectrum->squares = spectrum->power + count;
     spectrum->re = spectrum->squares + count;
     spectrum->im = spectrum->re + count;
@@ -389,20 +372,17 @@ static int open_spectrum(sf_spectrum *spectrum, const sf_synopsis *s, sf_error *
         spectrum->im[k] = im;
         spectrum->power[k] = re * re + im * im;
     }
-    if (s->domain == SF_DOMAIN_REFLECT)
-        sf_spectrum_reflect(spectrum);
+    if (s->domain == SF_DOMAIN_REFLECT) sf_spectrum_reflect(spectrum);
     return SF_OK;
 }
 
 static int choose_again(sf_synopsis *s, sf_error *error)
 {
     sf_moving_method method;
-    if (s->d != 1 || !sf_moving_method_find(&method, s->method))
-        return SF_OK;
+    if (s->d != 1 || !sf_moving_method_find(&method, s->method)) return SF_OK;
     sf_spectrum spectrum;
     int status = open_spectrum(&spectrum, s, error);
-    if (status == SF_OK)
-        status = sf_moving_choose(&s->h, method, &spectrum, fmax(s->h_least, 1e-300), error);
+    if (status == SF_OK) status = sf_moving_choose(&s->h, method, &spectrum, fmax(s->h_least, 1e-300), error);
     sf_free(spectrum.power);
     return status;
 }

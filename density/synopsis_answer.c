@@ -125,8 +125,7 @@ static two_moments integrate_line(const sf_synopsis *s, double from, double to)
     wave middle = wave_start(step * (cut.middle - sf_synopsis_anchor(axis))), end = wave_start(step * half);
     for (size_t k = 1; k <= axis->modes; k++) {
         double t = step * (double)k, damping = exp(-0.25 * s->h * s->h * t * t), terms[3];
-        if (damping < 1e-12)
-            break;
+        if (damping < 1e-12) break;
         wave_turn(&middle, k);
         wave_turn(&end, k);
         double a = (double)s->phi[2 * k], b = (double)s->phi[2 * k + 1];
@@ -218,11 +217,9 @@ static int integrate_plane(two_moments *found, const sf_synopsis *s, const doubl
     inside =
         cut_range(&cut[1], s, 1, ranges > 1 ? from[1] : -INFINITY, ranges > 1 ? to[1] : INFINITY) && inside;
     *found = (two_moments){{.pivot = inside ? cut[1].middle : 0}, {.pivot = inside ? cut[1].middle : 0}};
-    if (!inside)
-        return SF_OK;
+    if (!inside) return SF_OK;
     double *across = sf_alloc(2 * x->modes + 1, 2 * sizeof *across);
-    if (across == NULL)
-        return sf_fail_memory(error);
+    if (across == NULL) return sf_fail_memory(error);
     integrate_across(across, x, &cut[0]);
     line_sums sums = {{0}, {0}};
     for (uint64_t l = 0; l <= y->modes; l++) {
@@ -255,8 +252,7 @@ static int integrate_plane(two_moments *found, const sf_synopsis *s, const doubl
 static int integrate(two_moments *found, const sf_synopsis *s, const double *from, const double *to,
                      size_t ranges, sf_error *error)
 {
-    if (s->d == 2)
-        return integrate_plane(found, s, from, to, ranges, error);
+    if (s->d == 2) return integrate_plane(found, s, from, to, ranges, error);
     if (s->domain == SF_DOMAIN_REFLECT)
         *found = integrate_reflected(s, from[0], to[0]);
     else if (s->domain == SF_DOMAIN_LOG)
@@ -300,8 +296,7 @@ int sf_synopsis_aggregate(const sf_synopsis *synopses, size_t count, sf_aggregat
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         two_moments one;
         status = integrate(&one, &synopses[i], from, to, ranges, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         double weight = (double)synopses[i].n / (double)n;
         if (i == 0) {
             all.at.pivot = one.at.pivot;
@@ -311,8 +306,7 @@ int sf_synopsis_aggregate(const sf_synopsis *synopses, size_t count, sf_aggregat
         add_moments(&all.sharper, &one.sharper, weight);
     }
     all.at.share = fmax(all.at.share, 0); /* what is cut off leaves 1e-9 below */
-    if (status == SF_OK)
-        sf_aggregate_tell(&own, kind, &all.at, &all.sharper, n);
+    if (status == SF_OK) sf_aggregate_tell(&own, kind, &all.at, &all.sharper, n);
     sf_columns_fill(answer, &own, sizeof own);
     return status;
 }

@@ -52,8 +52,7 @@ static void trace(cairo_t *cairo, const sf_scene *scene, const sf_shape *shape)
     bool down = false;
     for (size_t i = 0; i < shape->count; i++, point += 2) {
         if (isnan(point[0])) {
-            if (down && shape->kind != SF_SHAPE_PATH)
-                cairo_close_path(cairo);
+            if (down && shape->kind != SF_SHAPE_PATH) cairo_close_path(cairo);
             down = false;
         } else if (down) {
             cairo_line_to(cairo, point[0], point[1]);
@@ -62,8 +61,7 @@ static void trace(cairo_t *cairo, const sf_scene *scene, const sf_shape *shape)
             down = true;
         }
     }
-    if (down && shape->kind != SF_SHAPE_PATH)
-        cairo_close_path(cairo);
+    if (down && shape->kind != SF_SHAPE_PATH) cairo_close_path(cairo);
 }
 
 static void draw_text(cairo_t *cairo, const sf_scene *scene, const sf_shape *shape)
@@ -162,11 +160,9 @@ int sf_cairo_draw(sf_text *bytes, const sf_scene *scene, bool pdf, sf_error *err
     if (status == CAIRO_STATUS_SUCCESS && !pdf)
         status = cairo_surface_write_to_png_stream(surface, take, bytes);
     cairo_surface_finish(surface);
-    if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_status(surface);
+    if (status == CAIRO_STATUS_SUCCESS) status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (status == CAIRO_STATUS_NO_MEMORY)
-        return sf_fail_memory(error);
+    if (status == CAIRO_STATUS_NO_MEMORY) return sf_fail_memory(error);
     return status == CAIRO_STATUS_SUCCESS
                ? SF_OK
                : sf_fail(error, SF_INTERNAL, NULL, "Cairo: %s", cairo_status_to_string(status));

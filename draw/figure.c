@@ -30,12 +30,10 @@ static size_t fit(const char *words, double width_mm)
     while (words[at] != '\0') {
         size_t next = at + strspn(words + at, " ");
         next += strcspn(words + next, " ");
-        if (next >= sizeof line)
-            break;
+        if (next >= sizeof line) break;
         memcpy(line, words, next);
         line[next] = '\0';
-        if (fits > 0 && sf_words_width_mm(line, CAPTION_PT, false) * SF_WIDER > width_mm)
-            break;
+        if (fits > 0 && sf_words_width_mm(line, CAPTION_PT, false) * SF_WIDER > width_mm) break;
         fits = at = next;
     }
     return fits > 0 ? fits : strlen(words);

@@ -52,18 +52,15 @@ double sf_panel_y(const sf_panel *panel, double y)
 
 static sf_colour shade(const sf_colour_scale *scale, double share)
 {
-    if (scale->diverging)
-        return sf_diverging(share);
+    if (scale->diverging) return sf_diverging(share);
     return sf_viridis(scale->reversed ? PALEST * (1 - share) : share);
 }
 
 sf_colour sf_colour_of(const sf_colour_scale *scale, double value)
 {
     double share = 0;
-    if (isnan(value))
-        return scale->diverging ? SF_PALE : 0xffffff;
-    if (scale->marks)
-        return SF_BLACK;
+    if (isnan(value)) return scale->diverging ? SF_PALE : 0xffffff;
+    if (scale->marks) return SF_BLACK;
     if (scale->to > scale->from && (!scale->log || value > 0))
         share = scale->log ? log(value / scale->from) / log(scale->to / scale->from)
                            : (value - scale->from) / (scale->to - scale->from);
@@ -98,8 +95,7 @@ typedef struct ticks {
 static void add_tick(ticks *all, const sf_axis *axis, double tick)
 {
     bool shown = tick >= axis->from && (!axis->whole || tick == round(tick));
-    if (shown && all->count < MOST_TICKS)
-        all->at[all->count++] = tick;
+    if (shown && all->count < MOST_TICKS) all->at[all->count++] = tick;
 }
 
 static void list_even(ticks *all, const sf_axis *axis, double wanted)
@@ -128,8 +124,7 @@ static void list_decades(ticks *all, const sf_axis *axis, const digits *of, int 
     all->count = 0;
     for (int power = (int)floor(log10(axis->from)); power <= log10(held.to); power++)
         for (int d = 0; d < of->count && power % every == 0; d++)
-            if (of->digit[d] * pow(10, power) <= held.to)
-                add_tick(all, &held, of->digit[d] * pow(10, power));
+            if (of->digit[d] * pow(10, power) <= held.to) add_tick(all, &held, of->digit[d] * pow(10, power));
 }
 
 /* A logarithmic axis has the finest series that has room, and two ticks at least; one that does not double
@@ -138,8 +133,7 @@ static ticks ticks_of(const sf_axis *of, double wanted)
 {
     ticks all = {.count = 0};
     const sf_axis axis = upward(of);
-    if (axis.bare || axis.names != NULL)
-        return all;
+    if (axis.bare || axis.names != NULL) return all;
     if (!axis.log || axis.to < 2 * axis.from) {
         for (double more = wanted; all.count < 2 && more <= 2 * wanted; more *= 2) {
             all.count = 0;
@@ -248,8 +242,7 @@ static void draw_ticks(const sf_panel *panel, const sf_axis *axis, bool upright)
 {
     const ticks all = ticks_of(axis, ticks_wanted(upright ? panel->height : panel->width, upright));
     char words[32];
-    if (axis->names != NULL)
-        draw_names(panel, axis, upright);
+    if (axis->names != NULL) draw_names(panel, axis, upright);
     for (size_t k = 0; k < all.count; k++) {
         spell_tick(words, &all, k);
         draw_tick(panel, all.at[k], words, upright, false);
@@ -277,8 +270,7 @@ static size_t lay_out_key(key_part *parts, const sf_panel_form *form, double wid
             line++;
             x = 0;
         }
-        if (parts != NULL)
-            parts[k] = (key_part){x, line};
+        if (parts != NULL) parts[k] = (key_part){x, line};
         x += mm + KEY_GAP_MM;
     }
     return form->key[0] != NULL ? line + 1 : 0;
@@ -376,10 +368,8 @@ static double take_columns(sf_figure *figure, size_t wanted, double *width)
 /* An axis of one value is widened; one may go down. */
 static void mend_axis(sf_axis *axis)
 {
-    if (axis->to != axis->from && isfinite(axis->to - axis->from))
-        return;
-    if (!isfinite(axis->from) || !isfinite(axis->to))
-        axis->from = axis->to = axis->log ? 1 : 0;
+    if (axis->to != axis->from && isfinite(axis->to - axis->from)) return;
+    if (!isfinite(axis->from) || !isfinite(axis->to)) axis->from = axis->to = axis->log ? 1 : 0;
     double around = axis->from != 0 ? fabs(axis->from) * 0.5 : 0.5;
     axis->to = axis->log ? axis->from * 2 : axis->from + around;
     axis->from = axis->log ? axis->from / 2 : axis->from - around;
@@ -396,8 +386,7 @@ static void set_height(sf_panel *panel, const sf_panel_form *form)
 {
     panel->height = fmax(form->height_mm > 0 ? form->height_mm : panel->width * 2 / 3,
                          form->colours.label != NULL ? least_height(form) : 0);
-    if (!form->equal)
-        return;
+    if (!form->equal) return;
     double most = form->height_mm > 0 ? form->height_mm : panel->width * MOST_UPRIGHT;
     double width = panel->x.to - panel->x.from, height = panel->y.to - panel->y.from;
     double mm = fmin(panel->width / width, most / height), missing = least_height(form) / mm - height;
@@ -538,8 +527,7 @@ static void tell_panel(sf_json *json, const sf_panel *panel, const sf_panel_form
                              .colours = colours->label != NULL ? &bar : NULL};
     sf_table head = sf_panels_table;
     head.column_count--;
-    if (json == NULL)
-        return;
+    if (json == NULL) return;
     sf_json_object(json, NULL);
     sf_table_json_fields(json, &head, &told);
     sf_json_array(json, "marks");
@@ -549,8 +537,7 @@ static void tell(const sf_panel *panel, const mark *m)
 {
     mark told = *m;
     told.panel = panel;
-    if (panel->figure->numbers != NULL)
-        sf_table_json_struct(panel->figure->numbers, &marks_table, &told);
+    if (panel->figure->numbers != NULL) sf_table_json_struct(panel->figure->numbers, &marks_table, &told);
 }
 
 sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
@@ -566,8 +553,7 @@ sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
                                                                  TICK_MM + 1.8) +
                     (form->y.label != NULL ? 3.6 : 0);
     double right = form->colours.label != NULL ? room_of_bar(&figure->scene, &form->colours, guess) : 1.5;
-    if (!form->equal)
-        beside = fmax(beside, 11);
+    if (!form->equal) beside = fmax(beside, 11);
     panel.left = left + beside;
     panel.width = fmax(cell - beside - right, 5);
     double title = form->title != NULL ? 4.2 : 0,
@@ -580,8 +566,7 @@ sf_panel sf_panel_begin(sf_figure *figure, const sf_panel_form *form)
     snprintf(attributes, sizeof attributes, "data-name=\"%.40s\" %s %s",
              form->name != NULL ? form->name : figure->kind, x, y);
     sf_scene_group(panel.scene, "panel", attributes);
-    if (form->title != NULL)
-        draw_title(panel.scene, left, figure->at_mm + 3, cell, form->title);
+    if (form->title != NULL) draw_title(panel.scene, left, figure->at_mm + 3, cell, form->title);
     draw_key(&panel, form, figure->at_mm + title + 1);
     if (form->colours.label != NULL && form->colours.to > form->colours.from)
         draw_colour_bar(&panel, &form->colours);
@@ -655,8 +640,7 @@ void sf_panel_line(sf_panel *panel, const sf_ink *ink, const char *class, const 
             continue;
         }
         double across = sf_panel_x(panel, x[i]), down = hold(sf_panel_y(panel, y[i]));
-        if (i + 1 < count && fabs(across - last_x) < THIN_MM && fabs(down - last_y) < THIN_MM)
-            continue;
+        if (i + 1 < count && fabs(across - last_x) < THIN_MM && fabs(down - last_y) < THIN_MM) continue;
         sf_scene_point(panel->scene, across, down);
         last_x = across;
         last_y = down;
@@ -714,8 +698,7 @@ void sf_panel_stretch(sf_panel *panel, const sf_ink *ink, const char *class, dou
     sf_scene_begin(panel->scene, left < right ? SF_SHAPE_AREA : SF_SHAPE_PATH, ink, class, NULL);
     sf_scene_point(panel->scene, left, bottom);
     sf_scene_point(panel->scene, left, panel->top);
-    if (left == right)
-        return;
+    if (left == right) return;
     sf_scene_point(panel->scene, right, panel->top);
     sf_scene_point(panel->scene, right, bottom);
 }
@@ -727,8 +710,7 @@ void sf_panel_ticks(sf_panel *panel, const sf_ink *ink, const char *class, const
     sf_scene_begin(panel->scene, SF_SHAPE_PATH, ink, class, NULL);
     for (size_t i = 0; i < count; i++) {
         double across = sf_panel_x(panel, x[i]);
-        if (i > 0)
-            sf_scene_lift(panel->scene);
+        if (i > 0) sf_scene_lift(panel->scene);
         sf_scene_point(panel->scene, across, sf_panel_y(panel, y[i] - height / 2));
         sf_scene_point(panel->scene, across, sf_panel_y(panel, y[i] + height / 2));
     }
@@ -783,8 +765,7 @@ static place on_curve(place a, place b, place c, double t)
 static void draw_head(sf_panel *panel, const sf_ink *ink, place from, place to)
 {
     double length = hypot(to.x - from.x, to.y - from.y);
-    if (!(length > 0))
-        return;
+    if (!(length > 0)) return;
     double size = HEAD_MM + ink->width_mm, ux = (to.x - from.x) / length, uy = (to.y - from.y) / length;
     place tip = {(from.x + to.x) / 2 + ux * size / 2, (from.y + to.y) / 2 + uy * size / 2};
     sf_ink solid = *ink;
@@ -838,8 +819,7 @@ void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_
     const double x[2] = {panel->x.from, panel->x.to}, y[2] = {panel->y.from, panel->y.to};
     tell(panel, &(mark){"image", .x = x, .y = y, .count = 2, .values = values, .value_count = columns * rows,
                         .columns = columns});
-    if (columns == 0 || rows == 0)
-        return;
+    if (columns == 0 || rows == 0) return;
     size_t across = (FINE_PIXELS + columns - 1) / columns, down = (FINE_PIXELS + rows - 1) / rows;
     sf_colour *pixels = sf_scene_image(panel->scene, panel->left, panel->top, panel->width, panel->height,
                                        columns * across, rows * down);

@@ -18,8 +18,7 @@ static const sf_colour diverging[] = {0x3b4cc0, 0x6f92f3, 0xaac7fd, 0xffffff, 0x
 
 static sf_colour between(const sf_colour *stops, int last, double share)
 {
-    if (isnan(share))
-        return SF_PALE;
+    if (isnan(share)) return SF_PALE;
     double at = fmin(fmax(share, 0), 1) * last;
     int below = at < last ? (int)at : last - 1;
     sf_colour mixed = 0;
@@ -62,8 +61,7 @@ double sf_words_width_mm(const char *words, double pt, bool bold)
 {
     double sum = 0;
     for (const unsigned char *c = (const unsigned char *)words; *c != '\0'; c++)
-        if ((*c & 0xc0) != 0x80)
-            sum += *c >= ' ' && *c <= '~' ? widths[*c - ' '] : 556;
+        if ((*c & 0xc0) != 0x80) sum += *c >= ' ' && *c <= '~' ? widths[*c - ' '] : 556;
     return sum * 1e-3 * pt * 25.4 / 72 * (bold ? 1.07 : 1);
 }
 
@@ -72,13 +70,11 @@ double sf_words_width_mm(const char *words, double pt, bool bold)
 /* Room for `more` items after `count`; the array as it is where memory is out. */
 static void *grow(sf_scene *scene, void *items, size_t count, size_t more, size_t *capacity, size_t size)
 {
-    if (scene->failed || count + more <= *capacity)
-        return items;
+    if (scene->failed || count + more <= *capacity) return items;
     size_t wanted = *capacity * 2 > count + more ? *capacity * 2 : count + more + 32;
     void *grown = sf_resize(items, wanted, size);
     scene->failed = grown == NULL;
-    if (grown == NULL)
-        return items;
+    if (grown == NULL) return items;
     *capacity = wanted;
     return grown;
 }
@@ -94,8 +90,7 @@ void sf_scene_free(sf_scene *scene)
 
 static size_t keep_words(sf_scene *scene, const char *words)
 {
-    if (words == NULL || scene->failed)
-        return SF_NO_WORDS;
+    if (words == NULL || scene->failed) return SF_NO_WORDS;
     size_t at = scene->words.length;
     sf_text_append(&scene->words, words, strlen(words) + 1);
     scene->failed = scene->failed || scene->words.failed;
@@ -106,8 +101,7 @@ static sf_shape *add(sf_scene *scene, sf_shape_kind kind)
 {
     static sf_shape nowhere; /* what a failed scene is given; nothing reads it */
     scene->shapes = grow(scene, scene->shapes, scene->count, 1, &scene->capacity, sizeof *scene->shapes);
-    if (scene->failed)
-        return &nowhere;
+    if (scene->failed) return &nowhere;
     sf_shape *shape = &scene->shapes[scene->count++];
     *shape = (sf_shape){.kind = kind,
                         .first = scene->point_count,
@@ -123,8 +117,7 @@ void sf_scene_point(sf_scene *scene, double x, double y)
 {
     scene->points =
         grow(scene, scene->points, 2 * scene->point_count, 2, &scene->point_capacity, sizeof *scene->points);
-    if (scene->failed)
-        return;
+    if (scene->failed) return;
     scene->points[2 * scene->point_count] = x;
     scene->points[2 * scene->point_count++ + 1] = y;
     scene->shapes[scene->count - 1].count++;
@@ -172,8 +165,7 @@ void sf_scene_begin(sf_scene *scene, sf_shape_kind kind, const sf_ink *ink, cons
 
 void sf_scene_radius(sf_scene *scene, double mm)
 {
-    if (!scene->failed)
-        scene->shapes[scene->count - 1].size = mm;
+    if (!scene->failed) scene->shapes[scene->count - 1].size = mm;
 }
 
 void sf_scene_segment(sf_scene *scene, const sf_ink *ink, double x0, double y0, double x1, double y1)
@@ -209,8 +201,7 @@ sf_colour *sf_scene_image(sf_scene *scene, double x, double y, double width, dou
     sf_shape *shape = add(scene, SF_SHAPE_IMAGE);
     scene->pixels = grow(scene, scene->pixels, scene->pixel_count, columns * rows, &scene->pixel_capacity,
                          sizeof *scene->pixels);
-    if (scene->failed)
-        return NULL;
+    if (scene->failed) return NULL;
     shape->pixel = scene->pixel_count;
     shape->columns = columns;
     shape->rows = rows;

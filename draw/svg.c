@@ -66,17 +66,14 @@ static void print_ink(sf_text *svg, const sf_ink *ink)
         print_colour(svg, "stroke", ink->line);
         sf_text_printf(svg, " stroke-width=\"%.3g\"", ink->width_mm);
     }
-    if (ink->dashed)
-        sf_text_printf(svg, " stroke-dasharray=\"1 0.7\"");
-    if (sf_ink_opacity(ink) < 1)
-        sf_text_printf(svg, " opacity=\"%.3g\"", sf_ink_opacity(ink));
+    if (ink->dashed) sf_text_printf(svg, " stroke-dasharray=\"1 0.7\"");
+    if (sf_ink_opacity(ink) < 1) sf_text_printf(svg, " opacity=\"%.3g\"", sf_ink_opacity(ink));
 }
 
 static void print_class(sf_text *svg, const sf_scene *scene, const sf_shape *shape)
 {
     const char *class = sf_scene_words(scene, shape->class);
-    if (class != NULL)
-        sf_text_printf(svg, " class=\"%s\"", class);
+    if (class != NULL) sf_text_printf(svg, " class=\"%s\"", class);
 }
 
 /* The end of an element, with what it says when it is pointed at. */
@@ -100,8 +97,7 @@ static void print_path(sf_text *svg, const sf_scene *scene, const sf_shape *shap
     bool down = false, area = shape->kind != SF_SHAPE_PATH;
     for (size_t i = 0; i < shape->count; i++, point += 2) {
         bool lifted = isnan(point[0]);
-        if (lifted && down && area)
-            sf_text_append(svg, "Z", 1);
+        if (lifted && down && area) sf_text_append(svg, "Z", 1);
         if (lifted) {
             down = false;
             continue;
@@ -119,8 +115,7 @@ static void print_path(sf_text *svg, const sf_scene *scene, const sf_shape *shap
         }
         down = true;
     }
-    if (down && area)
-        sf_text_append(svg, "Z", 1);
+    if (down && area) sf_text_append(svg, "Z", 1);
 }
 
 static void print_discs(sf_text *svg, const sf_scene *scene, const sf_shape *shape)
@@ -146,14 +141,10 @@ static void print_text(sf_text *svg, const sf_scene *scene, const sf_shape *shap
     sf_text_printf(svg, "<text");
     print_class(svg, scene, shape);
     sf_text_printf(svg, " x=\"%.2f\" y=\"%.2f\" font-size=\"%.3g\"", x, y, shape->size * PT_MM);
-    if (shape->anchor != SF_ANCHOR_START)
-        sf_text_printf(svg, " text-anchor=\"%s\"", anchors[shape->anchor]);
-    if (shape->degrees != 0)
-        sf_text_printf(svg, " transform=\"rotate(%g %.2f %.2f)\"", shape->degrees, x, y);
-    if (shape->bold)
-        sf_text_printf(svg, " font-weight=\"bold\"");
-    if (shape->ink.fill != SF_BLACK)
-        print_colour(svg, "fill", shape->ink.fill);
+    if (shape->anchor != SF_ANCHOR_START) sf_text_printf(svg, " text-anchor=\"%s\"", anchors[shape->anchor]);
+    if (shape->degrees != 0) sf_text_printf(svg, " transform=\"rotate(%g %.2f %.2f)\"", shape->degrees, x, y);
+    if (shape->bold) sf_text_printf(svg, " font-weight=\"bold\"");
+    if (shape->ink.fill != SF_BLACK) print_colour(svg, "fill", shape->ink.fill);
     sf_text_printf(svg, ">");
     print_words(svg, sf_scene_words(scene, shape->words));
     sf_text_printf(svg, "</text>\n");
@@ -172,10 +163,8 @@ static void print_group(sf_text *svg, const sf_scene *scene, const sf_shape *sha
         return;
     }
     sf_text_printf(svg, "<g");
-    if (class != NULL)
-        sf_text_printf(svg, " class=\"%s\"", class);
-    if (attributes != NULL)
-        sf_text_printf(svg, " %s", attributes);
+    if (class != NULL) sf_text_printf(svg, " class=\"%s\"", class);
+    if (attributes != NULL) sf_text_printf(svg, " %s", attributes);
     sf_text_printf(svg, ">\n");
 }
 
@@ -195,8 +184,7 @@ static void put_chunk(sf_text *png, const char *type, const void *data, size_t s
     sf_text_append(png, (const char *)number, 4);
     sf_text_append(png, type, 4);
     sf_text_append(png, data, size);
-    if (png->failed)
-        return;
+    if (png->failed) return;
     put_number(number, (uint32_t)crc32(0, (const unsigned char *)png->data + start, (unsigned)(size + 4)));
     sf_text_append(png, (const char *)number, 4);
 }
@@ -308,10 +296,8 @@ void sf_scene_svg(sf_text *svg, const sf_scene *scene, bool inside)
 {
     nesting in = {.depth = 0};
     svg->failed = svg->failed || scene->failed;
-    if (svg->failed)
-        return;
-    if (!inside)
-        sf_text_printf(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    if (svg->failed) return;
+    if (!inside) sf_text_printf(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     sf_text_printf(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.4gmm\" height=\"%.5gmm\" viewBox=\"0 0 %.4g "
@@ -335,8 +321,7 @@ static const char *ending_of(const char *path)
 int sf_scene_check_path(const char *path, sf_error *error)
 {
     const char *ending = ending_of(path);
-    if (strcmp(ending, ".svg") == 0)
-        return SF_OK;
+    if (strcmp(ending, ".svg") == 0) return SF_OK;
     if (strcmp(ending, ".pdf") != 0 && strcmp(ending, ".png") != 0)
         return sf_fail(error, SF_USAGE, path, "expected a file that ends in .svg, .pdf or .png");
     return sf_cairo_is_there()
@@ -349,14 +334,12 @@ int sf_scene_write(const sf_scene *scene, const char *path, sf_error *error)
 {
     sf_text bytes = {0};
     int status = sf_scene_check_path(path, error);
-    if (status == SF_OK && scene->failed)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && scene->failed) status = sf_fail_memory(error);
     if (status == SF_OK && strcmp(ending_of(path), ".svg") == 0)
         sf_scene_svg(&bytes, scene, false);
     else if (status == SF_OK)
         status = sf_cairo_draw(&bytes, scene, strcmp(ending_of(path), ".pdf") == 0, error);
-    if (status == SF_OK)
-        status = sf_file_write(&bytes, path, error);
+    if (status == SF_OK) status = sf_file_write(&bytes, path, error);
     sf_text_free(&bytes);
     return status;
 }

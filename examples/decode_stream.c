@@ -41,15 +41,13 @@ static int take_all(sf_decoder *decoder, sf_live **live, const char *chain, sf_e
     sf_decoded got = {.size = sizeof got};
     int status;
     while ((status = sf_decoder_take(decoder, &got, error)) == SF_OK) {
-        if (got.fault != NULL)
-            printf("%d left out: %s\n", (int)got.malformed, got.fault);
+        if (got.fault != NULL) printf("%d left out: %s\n", (int)got.malformed, got.fault);
         if (got.is_known && *live == NULL && (status = open_run(live, &got, chain, error)) != SF_OK)
             return status;
         while (*live != NULL && (status = sf_live_push(*live, 0, got.spikes, got.spike_count,
                                                        got.watermark_ns, error)) == SF_AGAIN)
             show(*live, 10);
-        if (status < 0)
-            return status;
+        if (status < 0) return status;
     }
     return status;
 }
@@ -70,16 +68,14 @@ int main(int count, char **arguments)
     for (size_t size = 1; size > 0 && status >= 0 && status != SF_END;) {
         size = fread(bytes, 1, sizeof bytes, from);
         status = sf_decoder_feed(decoder, bytes, size, SF_FEED_BYTES, &error);
-        if (status == SF_OK)
-            status = take_all(decoder, &live, chain, &error);
+        if (status == SF_OK) status = take_all(decoder, &live, chain, &error);
     }
     if (status >= 0 && live != NULL) {
         sf_live_finish(live);
         while (show(live, 1000) == SF_AGAIN)
             continue;
     }
-    if (status < 0)
-        fprintf(stderr, "%s %s\n", error.place, error.text);
+    if (status < 0) fprintf(stderr, "%s %s\n", error.place, error.text);
     sf_live_close(live, NULL);
     sf_decoder_close(decoder);
     return status < 0 ? 1 : 0;

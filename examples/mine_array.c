@@ -21,10 +21,8 @@ int main(void)
     sf_episodes *episodes = NULL;
     sf_error error;
     int status = sf_recording_new(&recording, &input, &error);
-    if (status == SF_OK)
-        status = sf_mine(&episodes, recording, &options, NULL, &error);
-    if (status != SF_OK)
-        fprintf(stderr, "%s %s\n", error.place, error.text);
+    if (status == SF_OK) status = sf_mine(&episodes, recording, &options, NULL, &error);
+    if (status != SF_OK) fprintf(stderr, "%s %s\n", error.place, error.text);
     sf_episodes_columns found = {.size = sizeof found};
     for (size_t i = 0; status == SF_OK && (sf_episodes_get_columns(episodes, &found), i < found.count); i++) {
         char text[256];

@@ -9,8 +9,7 @@
 /* In place of an amplifier: the spikes of 10 ms from `start`. Every 40 ms the chain of all units begins. */
 static size_t acquire(sf_spike spikes[3], int64_t start)
 {
-    if (start / (10 * MILLISECOND) % 4 != 0)
-        return 0;
+    if (start / (10 * MILLISECOND) % 4 != 0) return 0;
     for (uint32_t unit = 0; unit < 3; unit++)
         spikes[unit] = (sf_spike){.time_ns = start + unit * 3 * MILLISECOND, .unit = unit};
     return 3;
@@ -21,8 +20,7 @@ static int show(sf_live *live, int timeout_ms)
 {
     int status;
     for (sf_message *message; (status = sf_live_next(live, &message, timeout_ms, NULL)) == SF_OK;) {
-        if (message->topic == SF_TOPIC_TRIGGER)
-            printf("%.3f s: completed\n", (double)message->time_ns / 1e9);
+        if (message->topic == SF_TOPIC_TRIGGER) printf("%.3f s: completed\n", (double)message->time_ns / 1e9);
         if (message->topic == SF_TOPIC_EPISODES)
             printf("until %.1f s: counted %d times\n", (double)message->episodes.window.stop_ns / 1e9,
                    (int)message->episodes.items[0].count);
@@ -58,7 +56,6 @@ int main(void)
             continue;
         status = sf_live_close(live, &error);
     }
-    if (status != SF_OK)
-        fprintf(stderr, "%s %s\n", error.place, error.text);
+    if (status != SF_OK) fprintf(stderr, "%s %s\n", error.place, error.text);
     return status == SF_OK ? 0 : 1;
 }

@@ -13,8 +13,7 @@ extern "C" {
 
 int sf_gpu_check(cudaError_t result, const char *call, sf_error *error)
 {
-    if (result == cudaSuccess)
-        return SF_OK;
+    if (result == cudaSuccess) return SF_OK;
     cudaGetLastError(); /* told here; this thread's next launch, on another device, is not to tell it again */
     int length = (int)strcspn(call, "(");
     if (result == cudaErrorMemoryAllocation)
@@ -47,8 +46,7 @@ void sf_gpu_need(sf_backend_device *device, sf_gpu_kept *kept)
 static bool give_back(sf_backend_device *device)
 {
     sf_gpu_kept *kept = device->kept;
-    if (kept == NULL)
-        return false;
+    if (kept == NULL) return false;
     sf_gpu_need(device, kept);
     kept->give_back(kept);
     return true;
@@ -66,8 +64,7 @@ int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_erro
     do {
         result = cudaMallocFromPoolAsync(memory, bytes > 0 ? bytes : 1, device->pool, device->work);
     } while (result == cudaErrorMemoryAllocation && give_back(device));
-    if (result != cudaSuccess)
-        return sf_gpu_check(result, "cudaMallocFromPoolAsync", error);
+    if (result != cudaSuccess) return sf_gpu_check(result, "cudaMallocFromPoolAsync", error);
     cudaGetLastError(); /* of an attempt before */
     device->memory_used += bytes;
     if (device->memory_used + device->memory_idle > device->memory_peak)
@@ -77,8 +74,7 @@ int sf_gpu_alloc(sf_backend_device *device, void **memory, size_t bytes, sf_erro
 
 void sf_gpu_free(sf_backend_device *device, void *memory, size_t bytes)
 {
-    if (memory == NULL)
-        return;
+    if (memory == NULL) return;
     cudaFreeAsync(memory, device->work);
     device->memory_used -= bytes;
 }
@@ -87,8 +83,7 @@ int sf_gpu_array_open(sf_backend_device *device, sf_gpu_array *array, size_t byt
 {
     sf_gpu_array_close(device, array);
     int status = sf_gpu_alloc(device, &array->data, bytes, error);
-    if (status == SF_OK)
-        array->bytes = bytes;
+    if (status == SF_OK) array->bytes = bytes;
     return status;
 }
 
@@ -214,10 +209,8 @@ int sf_gpu_download(sf_backend_device *device, void *to, const void *from, size_
 
 int sf_gpu_landing(sf_backend_device *device, size_t bytes, sf_error *error)
 {
-    if (device->landing_bytes >= bytes)
-        return SF_OK;
-    if (device->landing != NULL)
-        SF_GPU_TRY(cudaFreeHost(device->landing));
+    if (device->landing_bytes >= bytes) return SF_OK;
+    if (device->landing != NULL) SF_GPU_TRY(cudaFreeHost(device->landing));
     device->landing = NULL;
     device->landing_bytes = 0;
     size_t room =
@@ -231,11 +224,9 @@ int sf_gpu_let_read(bool *joined, sf_backend_device *owner, sf_backend_device *r
 {
     int can = 0;
     *joined = owner == reader;
-    if (*joined)
-        return SF_OK;
+    if (*joined) return SF_OK;
     SF_GPU_TRY(cudaDeviceCanAccessPeer(&can, reader->ordinal, owner->ordinal));
-    if (!can)
-        return SF_OK;
+    if (!can) return SF_OK;
     cudaMemAccessDesc access = {};
     access.location.type = cudaMemLocationTypeDevice;
     access.location.id = reader->ordinal;
@@ -255,34 +246,24 @@ static uint32_t device_count(char *why, size_t size)
         snprintf(why, size, "%s", cudaGetErrorString(result));
         return 0;
     }
-    if (count == 0)
-        snprintf(why, size, "the driver lists none");
+    if (count == 0) snprintf(why, size, "the driver lists none");
     return (uint32_t)count;
 }
 
 static void close_device(sf_backend_device *device)
 {
-    if (device == NULL)
-        return;
+    if (device == NULL) return;
     cudaSetDevice(device->ordinal);
-    if (device->work != NULL)
-        cudaStreamSynchronize(device->work);
+    if (device->work != NULL) cudaStreamSynchronize(device->work);
     for (cudaEvent_t event : device->staged)
-        if (event != NULL)
-            cudaEventDestroy(event);
+        if (event != NULL) cudaEventDestroy(event);
     for (cudaEvent_t event : device->timed)
-        if (event != NULL)
-            cudaEventDestroy(event);
-    if (device->landed != NULL)
-        cudaEventDestroy(device->landed);
-    if (device->staging != NULL)
-        cudaFreeHost(device->staging);
-    if (device->landing != NULL)
-        cudaFreeHost(device->landing);
-    if (device->pool != NULL)
-        cudaMemPoolDestroy(device->pool);
-    if (device->work != NULL)
-        cudaStreamDestroy(device->work);
+        if (event != NULL) cudaEventDestroy(event);
+    if (device->landed != NULL) cudaEventDestroy(device->landed);
+    if (device->staging != NULL) cudaFreeHost(device->staging);
+    if (device->landing != NULL) cudaFreeHost(device->landing);
+    if (device->pool != NULL) cudaMemPoolDestroy(device->pool);
+    if (device->work != NULL) cudaStreamDestroy(device->work);
     sf_free(device);
 }
 
@@ -333,8 +314,7 @@ static int prepare_device(sf_backend_device *device, uint64_t memory_limit, sf_e
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     SF_GPU_TRY(cudaGetDeviceProperties(&device->properties, device->ordinal));
     int status = check_code(device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaStreamCreateWithFlags(&device->work, cudaStreamNonBlocking));
     for (cudaEvent_t &event : device->staged)
         SF_GPU_TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -348,8 +328,7 @@ static int open_device(sf_backend_device **opened, uint32_t index, uint64_t memo
 {
     *opened = NULL;
     sf_backend_device *device = (sf_backend_device *)sf_alloc(1, sizeof *device);
-    if (device == NULL)
-        return sf_fail_memory(error);
+    if (device == NULL) return sf_fail_memory(error);
     device->ordinal = (int)index;
     int status = prepare_device(device, memory_limit, error);
     if (status == SF_OK)

@@ -42,8 +42,7 @@ static int sf_gpu_blocks_add(sf_gpu_blocks *blocks, item **to, const void *from,
     sf_gpu_array *block = &blocks->items[blocks->count];
     size_t bytes = count * sizeof **to;
     int status = sf_gpu_array_open(blocks->device, block, bytes, error);
-    if (status == SF_OK && from != NULL)
-        status = sf_gpu_blocks_fill(blocks, block, from, bytes, error);
+    if (status == SF_OK && from != NULL) status = sf_gpu_blocks_fill(blocks, block, from, bytes, error);
     if (status != SF_OK) {
         sf_gpu_array_close(blocks->device, block);
         return status;

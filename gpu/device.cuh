@@ -37,8 +37,7 @@ int sf_gpu_check(cudaError_t result, const char *call, sf_error *error);
 #define SF_GPU_TRY(call)                                                                                     \
     do {                                                                                                     \
         cudaError_t try_result = (call);                                                                     \
-        if (try_result != cudaSuccess)                                                                       \
-            return sf_gpu_check(try_result, #call, error);                                                   \
+        if (try_result != cudaSuccess) return sf_gpu_check(try_result, #call, error);                        \
     } while (0)
 
 /** After a kernel's launch. */

@@ -12,10 +12,8 @@ static int with_scratch(sf_backend_device *device, const char *name, algorithm r
     size_t bytes = 0;
     sf_gpu_array scratch = {};
     int status = sf_gpu_check(run(NULL, bytes), name, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &scratch, bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_check(run(scratch.data, bytes), name, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &scratch, bytes, error);
+    if (status == SF_OK) status = sf_gpu_check(run(scratch.data, bytes), name, error);
     sf_gpu_array_close(device, &scratch);
     return status;
 }
@@ -52,8 +50,7 @@ int sf_gpu_unique_keys(sf_backend_device *device, sf_gpu_array keys[2], uint64_t
                                                  (int64_t)count, device->work);
             },
             error);
-    if (status == SF_OK)
-        status = sf_gpu_download(device, kept, selected.data, sizeof *kept, error);
+    if (status == SF_OK) status = sf_gpu_download(device, kept, selected.data, sizeof *kept, error);
     sf_gpu_array_close(device, &selected);
     return status;
 }

@@ -44,8 +44,7 @@ static size_t number_of(sf_text *labels, const char *name, size_t length)
     size_t number = 0;
     for (size_t at = 0; at < labels->length; number++) {
         size_t there = strlen(labels->data + at);
-        if (there == length && memcmp(labels->data + at, name, length) == 0)
-            return number;
+        if (there == length && memcmp(labels->data + at, name, length) == 0) return number;
         at += there + 1;
     }
     sf_text_append(labels, name, length);
@@ -70,8 +69,7 @@ static int begin(sf_sender *sender, sf_error *error)
         to.instrument = (uint8_t)(number / SF_BLACKROCK_FRONT_END);
         sf_text_append(&sender->payload, (const char *)&to, sizeof to);
     }
-    if (sender->frame.failed || sender->payload.failed)
-        return sf_fail_memory(error);
+    if (sender->frame.failed || sender->payload.failed) return sf_fail_memory(error);
     const sf_part parts[] = {{"about", 5}, {sender->frame.data, sender->frame.length}};
     return sf_sender_put(sender, parts, 2, error);
 }
@@ -163,11 +161,9 @@ static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
 {
     int status = add_batch(sender, batch, error);
     const sf_part packets[] = {{"packets", 7}, {sender->frame.data, sender->frame.length}};
-    if (status == SF_OK && sender->frame.length > 0)
-        status = sf_sender_put(sender, packets, 2, error);
+    if (status == SF_OK && sender->frame.length > 0) status = sf_sender_put(sender, packets, 2, error);
     uint64_t now = sender->clock_ns != INT64_MIN ? tick_of(sender, sender->clock_ns) : 0;
-    if (status != SF_OK || now < sender->sample)
-        return status;
+    if (status != SF_OK || now < sender->sample) return status;
     sender->sample = now + BEAT_TICKS;
     const sf_part beat[] = {{"beat", 4}, {&now, sizeof now}};
     return sf_sender_put(sender, beat, 2, error);

@@ -81,16 +81,14 @@ void sf_blackrock_header(unsigned char header[SF_BLACKROCK_HEADER], uint64_t tim
 
 static int flush(device *it, sf_error *error)
 {
-    if (it->size == 0)
-        return SF_OK;
+    if (it->size == 0) return SF_OK;
     for (int i = 0; i < ATTEMPTS; i++) {
         if (sendto(it->socket, it->datagram, it->size, 0, (const struct sockaddr *)&it->to, sizeof it->to) >=
             0) {
             it->size = 0;
             return SF_OK;
         }
-        if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS)
-            break;
+        if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS) break;
         struct pollfd waiting = {.fd = it->socket, .events = POLLOUT};
         poll(&waiting, 1, WAIT_MS);
     }
@@ -101,8 +99,7 @@ static int flush(device *it, sf_error *error)
 static int put_packet(device *it, const unsigned char *packet, size_t bytes, sf_error *error)
 {
     int status = it->size > 0 && it->size + bytes > DATAGRAM ? flush(it, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     memcpy(it->datagram + it->size, packet, bytes);
     it->size += bytes;
     it->sent++;
@@ -124,8 +121,7 @@ static int put_packets(device *it, sf_part packets, sf_error *error)
     int status = SF_OK;
     for (size_t at = 0, whole; status == SF_OK && at < packets.size; at += whole) {
         whole = sf_cerebus_read(SF_CEREBUS_41, bytes + at, packets.size - at, &packet);
-        if (whole == 0)
-            return sf_fail(error, SF_INTERNAL, it->sending.address, "no whole packet");
+        if (whole == 0) return sf_fail(error, SF_INTERNAL, it->sending.address, "no whole packet");
         status = put_packet(it, bytes + at, whole, error);
     }
     return status == SF_OK ? flush(it, error) : status;
@@ -217,10 +213,8 @@ static uint32_t count_channels(const device *it)
 static int describe_all(device *it, sf_error *error)
 {
     int status = put_system(it, SF_CEREBUS_CONFIGURED, it->datagram, 0, error);
-    if (status == SF_OK)
-        status = put_processor(it, count_channels(it), error);
-    if (status == SF_OK)
-        status = put_channels(it, error);
+    if (status == SF_OK) status = put_processor(it, count_channels(it), error);
+    if (status == SF_OK) status = put_channels(it, error);
     return status == SF_OK ? put_state(it, SF_CEREBUS_STATE, SF_CEREBUS_RUNNING, error) : status;
 }
 
@@ -259,8 +253,7 @@ static int answer_all(device *it, sf_error *error)
     int status = SF_OK;
     for (int i = 0; i < MOST_QUESTIONS && status == SF_OK; i++) {
         ssize_t size = recv(it->socket, bytes, sizeof bytes, MSG_DONTWAIT);
-        if (size < 0)
-            break;
+        if (size < 0) break;
         status = answer(it, bytes, (size_t)size, error);
     }
     return status;
@@ -281,12 +274,10 @@ static int put_beat(device *it, sf_part time, sf_error *error)
     unsigned char monitor[8];
     memcpy(&it->time, time.data, sizeof it->time);
     int status = it->described < it->labels.length ? describe_some(it, error) : SF_OK;
-    if (status == SF_OK)
-        status = put_system(it, SF_CEREBUS_HEARTBEAT, monitor, 0, error);
+    if (status == SF_OK) status = put_system(it, SF_CEREBUS_HEARTBEAT, monitor, 0, error);
     put_32(monitor, it->sent + 1);
     put_32(monitor + 4, it->monitors);
-    if (status == SF_OK)
-        status = put_system(it, SF_CEREBUS_MONITOR, monitor, sizeof monitor, error);
+    if (status == SF_OK) status = put_system(it, SF_CEREBUS_MONITOR, monitor, sizeof monitor, error);
     it->sent = 0;
     it->monitors++;
     return status == SF_OK ? flush(it, error) : status;
@@ -301,14 +292,11 @@ static int64_t update(sf_sending *sending)
     int failure = 0;
     socklen_t size = sizeof failure;
     answer_all(it, NULL);
-    if (it->is_heard)
-        return 1;
-    if (it->was_probed)
-        getsockopt(it->probe, SOL_SOCKET, SO_ERROR, &failure, &size);
+    if (it->is_heard) return 1;
+    if (it->was_probed) getsockopt(it->probe, SOL_SOCKET, SO_ERROR, &failure, &size);
     it->is_heard = it->was_probed && failure == 0;
     sending->joined += it->is_heard;
-    if (!it->is_heard)
-        it->was_probed = send(it->probe, "", 0, 0) >= 0;
+    if (!it->is_heard) it->was_probed = send(it->probe, "", 0, 0) >= 0;
     return it->is_heard;
 }
 
@@ -322,8 +310,7 @@ static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error
     else if (status == SF_OK)
         status =
             sf_part_is(parts[0], "beat") ? put_beat(it, parts[1], error) : put_packets(it, parts[1], error);
-    if (status == SF_OK && it->labels.failed)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && it->labels.failed) status = sf_fail_memory(error);
     return status == SF_OK ? SF_SENT : status;
 }
 
@@ -331,10 +318,8 @@ static void close_device(sf_sending *sending, int linger_ms)
 {
     device *it = (device *)sending;
     (void)linger_ms; /* what was sent is under way */
-    if (it->socket >= 0)
-        close(it->socket);
-    if (it->probe >= 0)
-        close(it->probe);
+    if (it->socket >= 0) close(it->socket);
+    if (it->probe >= 0) close(it->probe);
     sf_text_free(&it->labels);
     sf_free(it);
 }
@@ -368,8 +353,7 @@ static int open_sockets(device *it, const sf_sending_settings *settings, sf_erro
 {
     struct addrinfo *address;
     int status = sf_udp_addresses(&address, settings->endpoint, false, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     memcpy(&it->to, address->ai_addr, sizeof it->to);
     freeaddrinfo(address);
     bool is_local = ntohl(it->to.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
@@ -377,8 +361,7 @@ static int open_sockets(device *it, const sf_sending_settings *settings, sf_erro
         return sf_fail(error, SF_USAGE, settings->endpoint,
                        "sends to other machines: send to 127.0.0.1, or say --insecure");
     it->socket = open_socket(settings->endpoint, error);
-    if (it->socket < 0 || (it->probe = open_socket(settings->endpoint, error)) < 0)
-        return SF_UNAVAILABLE;
+    if (it->socket < 0 || (it->probe = open_socket(settings->endpoint, error)) < 0) return SF_UNAVAILABLE;
     if (connect(it->probe, (const struct sockaddr *)&it->to, sizeof it->to) != 0)
         return sf_fail(error, SF_UNAVAILABLE, settings->endpoint, "cannot send there: %s", strerror(errno));
     char host[INET_ADDRSTRLEN];
@@ -392,13 +375,11 @@ static int open_device(sf_sending **out, const sf_sending_settings *settings, sf
 {
     *out = NULL;
     device *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->sending.kind = &sf_sending_blackrock;
     it->socket = it->probe = -1;
     int status = sf_descriptors_check(2, settings->endpoint, error);
-    if (status == SF_OK)
-        status = open_sockets(it, settings, error);
+    if (status == SF_OK) status = open_sockets(it, settings, error);
     if (status != SF_OK) {
         close_device(&it->sending, 0);
         return status;

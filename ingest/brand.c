@@ -58,8 +58,7 @@ static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
         while (spike < batch->spike_count &&
                (uint64_t)bin_of(sender, batch->spikes[spike].time_ns) <= sender->sample)
             count_spike(sender, &batch->spikes[spike++]);
-        if (sender->sample < until || spike < batch->spike_count)
-            status = put_bin(sender, error);
+        if (sender->sample < until || spike < batch->spike_count) status = put_bin(sender, error);
     }
     return status;
 }

@@ -56,8 +56,7 @@ static void follow_keys(sf_byte_guard *guard, uint16_t number, int32_t value)
                    ? "the sender refuses this key: is its public file among the sender's clients?"
                    : "no connection by keys: the sender has another key than `server_key`, or none");
     guard->refused = refused;
-    if (guard->has_keys)
-        atomic_store(&guard->connected, !refused);
+    if (guard->has_keys) atomic_store(&guard->connected, !refused);
 }
 
 /* An event is two frames: its number and value (a descriptor), and the endpoint. */
@@ -90,12 +89,10 @@ static void follow_connection(sf_byte_guard *guard)
  * too long a frame for one. */
 static void watch_end(sf_byte_guard *guard)
 {
-    if (guard->ended_ns == 0 || sf_clock_monotonic_ns() - guard->ended_ns < GIVEN_UP_NS)
-        return;
+    if (guard->ended_ns == 0 || sf_clock_monotonic_ns() - guard->ended_ns < GIVEN_UP_NS) return;
     guard->ended_ns = 0;
     atomic_store(&guard->given_up, true);
-    if (guard->refused)
-        return;
+    if (guard->refused) return;
     if (guard->was_met)
         sf_log(SF_LOG_ERROR, "%s: a frame was longer than %u MiB, or no frame of ZeroMQ; connecting again",
                guard->endpoint, SF_WIRE_MOST_BYTES >> 20);
@@ -124,8 +121,7 @@ static void *look(void *argument)
     while (!sf_bell_wait(&guard->stop, LOOK_EVERY_MS)) {
         follow_connection(guard);
         watch_end(guard);
-        if (held(guard) <= SF_GUARD_BYTES)
-            continue;
+        if (held(guard) <= SF_GUARD_BYTES) continue;
         sf_log(SF_LOG_ERROR,
                "%s: cut off: it sent %" PRIu64 " MiB that make no frame; is another program sending?",
                guard->endpoint, SF_GUARD_BYTES >> 20);
@@ -141,8 +137,7 @@ int sf_byte_guard_open(sf_byte_guard **out, void *context, void *socket, const c
 {
     *out = NULL;
     sf_byte_guard *guard = sf_alloc(1, sizeof *guard);
-    if (guard == NULL)
-        return sf_fail_memory(error);
+    if (guard == NULL) return sf_fail_memory(error);
     guard->socket = socket;
     guard->has_keys = has_keys;
     guard->connection = -1;
@@ -154,8 +149,7 @@ int sf_byte_guard_open(sf_byte_guard **out, void *context, void *socket, const c
          (guard->monitor = zmq_socket(context, ZMQ_PAIR)) == NULL || zmq_connect(guard->monitor, name) != 0))
         status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot watch the connection: %s",
                          zmq_strerror(zmq_errno()));
-    if (status == SF_OK)
-        status = sf_thread_start(&guard->thread, "synfire-guard", look, guard, error);
+    if (status == SF_OK) status = sf_thread_start(&guard->thread, "synfire-guard", look, guard, error);
     if (status != SF_OK) {
         sf_byte_guard_close(guard);
         return status;
@@ -166,14 +160,11 @@ int sf_byte_guard_open(sf_byte_guard **out, void *context, void *socket, const c
 
 void sf_byte_guard_close(sf_byte_guard *guard)
 {
-    if (guard == NULL)
-        return;
-    if (guard->thread.running)
-        sf_bell_ring(&guard->stop);
+    if (guard == NULL) return;
+    if (guard->thread.running) sf_bell_ring(&guard->stop);
     sf_thread_join(&guard->thread);
     zmq_socket_monitor(guard->socket, NULL, 0);
-    if (guard->monitor != NULL)
-        zmq_close(guard->monitor);
+    if (guard->monitor != NULL) zmq_close(guard->monitor);
     sf_bell_close(&guard->stop);
     sf_free(guard);
 }

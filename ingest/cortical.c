@@ -42,8 +42,7 @@ static int tell_array(sf_electrodes *array, sf_error *error)
     int status = array->channels != NULL ? SF_OK : sf_fail_memory(error);
     for (int i = 0; i < CHANNELS && status == SF_OK; i++) {
         char name[12];
-        if (!is_electrode(i))
-            continue;
+        if (!is_electrode(i)) continue;
         snprintf(name, sizeof name, "%d", i);
         array->channels[array->units.count] = i;
         const sf_unit unit = {.name = name,
@@ -75,8 +74,7 @@ static int named_channel(const sf_unit *unit)
 static bool are_channels(const sf_units *units)
 {
     for (size_t i = 0; i < units->count; i++)
-        if (named_channel(&units->items[i]) < 0)
-            return false;
+        if (named_channel(&units->items[i]) < 0) return false;
     return true;
 }
 
@@ -84,8 +82,7 @@ static int nth_electrode(size_t index)
 {
     int channel = 0;
     for (size_t before = 0;; channel++)
-        if (is_electrode(channel) && before++ == index)
-            return channel;
+        if (is_electrode(channel) && before++ == index) return channel;
 }
 
 /* sender->ttl: units are the channels that they are named by. */
@@ -97,8 +94,7 @@ static unsigned char channel_of(const sf_sender *sender, uint32_t unit)
 
 static int put(sf_sender *sender, const char *stream, const sf_text *text, sf_part bytes, sf_error *error)
 {
-    if (text->failed)
-        return sf_fail_memory(error);
+    if (text->failed) return sf_fail_memory(error);
     return sf_sender_put(sender, (sf_part[]){{stream, strlen(stream)}, {text->data, text->length}, bytes}, 3,
                          error);
 }
@@ -165,8 +161,7 @@ static bool is_stim(const sf_marker *marker, unsigned char *channel)
     uint64_t number;
     bool is_one = marker->kind == SF_MARKER_TEXT && strncmp(marker->text, "stim ", 5) == 0 &&
                   sf_parse_uint(marker->text + 5, MOST_CHANNELS - 1, &number);
-    if (is_one)
-        *channel = (unsigned char)number;
+    if (is_one) *channel = (unsigned char)number;
     return is_one;
 }
 
@@ -221,8 +216,7 @@ static int put_entries(sf_sender *sender, const sf_marker *markers, size_t count
 /* What waits goes out. */
 static int put_window(sf_sender *sender, sf_error *error)
 {
-    if (sender->payload.failed || sender->frame.failed)
-        return sf_fail_memory(error);
+    if (sender->payload.failed || sender->frame.failed) return sf_fail_memory(error);
     const sf_spike *spikes = (const void *)sender->payload.data;
     const sf_marker *markers = (const void *)sender->frame.data;
     size_t spike_count = sender->payload.length / sizeof *spikes,
@@ -231,10 +225,8 @@ static int put_window(sf_sender *sender, sf_error *error)
     for (size_t at = 0; at < spike_count && status == SF_OK; at += MOST_AT_ONCE)
         status = put_spikes(sender, spikes + at,
                             spike_count - at < MOST_AT_ONCE ? spike_count - at : MOST_AT_ONCE, error);
-    if (status == SF_OK)
-        status = put_stims(sender, markers, count, error);
-    if (status == SF_OK)
-        status = put_entries(sender, markers, count, error);
+    if (status == SF_OK) status = put_stims(sender, markers, count, error);
+    if (status == SF_OK) status = put_entries(sender, markers, count, error);
     sf_text_clear(&sender->payload);
     sf_text_clear(&sender->frame);
     return status;
@@ -244,8 +236,7 @@ static int put_window(sf_sender *sender, sf_error *error)
 static int enter_window(sf_sender *sender, int64_t time_ns, sf_error *error)
 {
     uint64_t window = (uint64_t)frame_of(sender, time_ns) / WINDOW;
-    if (window <= sender->sample)
-        return SF_OK;
+    if (window <= sender->sample) return SF_OK;
     sender->sample = window;
     return put_window(sender, error);
 }

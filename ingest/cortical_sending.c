@@ -59,8 +59,7 @@ static uint64_t hash_of(const char *name, size_t size)
 static bool has_stream(const peer *it, uint64_t stream)
 {
     for (size_t i = 0; i < it->stream_count; i++)
-        if (it->streams[i] == stream)
-            return true;
+        if (it->streams[i] == stream) return true;
     return false;
 }
 
@@ -89,8 +88,7 @@ static bool send_rest(const peer *to, const sf_text *bytes, size_t *sent)
 {
     while (*sent < bytes->length) {
         ssize_t count = send(to->socket, bytes->data + *sent, bytes->length - *sent, MSG_NOSIGNAL);
-        if (count < 0 && errno != EINTR)
-            return errno == EAGAIN;
+        if (count < 0 && errno != EINTR) return errno == EAGAIN;
         *sent += count > 0 ? (size_t)count : 0;
     }
     return true;
@@ -99,8 +97,7 @@ static bool send_rest(const peer *to, const sf_text *bytes, size_t *sent)
 /* Answers go out between messages. */
 static bool send_answers(peer *to)
 {
-    if (!send_rest(to, &to->waiting, &to->waiting_sent))
-        return false;
+    if (!send_rest(to, &to->waiting, &to->waiting_sent)) return false;
     if (to->waiting_sent < to->waiting.length)
         return to->waiting.length <= MOST_WAITING && !to->waiting.failed;
     sf_text_clear(&to->waiting);
@@ -135,8 +132,7 @@ static void subscribe(server *it, peer *from, sf_part text)
 
 static void take_message(server *it, peer *from, const sf_websocket_message *message)
 {
-    if (message->bytes == NULL)
-        return;
+    if (message->bytes == NULL) return;
     if (message->kind == SF_WEBSOCKET_TEXT)
         subscribe(it, from, (sf_part){message->bytes, (size_t)message->length});
     else if (message->kind == SF_WEBSOCKET_PING)
@@ -152,8 +148,7 @@ static bool take_frames(server *it, peer *from, const char *bytes, size_t size)
         sf_websocket_message message;
         size_t used;
         int status = sf_websocket_read(&from->frames, bytes, size, &used, &message, NULL);
-        if (status != SF_OK)
-            return status == SF_AGAIN;
+        if (status != SF_OK) return status == SF_AGAIN;
         take_message(it, from, &message);
         bytes += used;
         size -= used;
@@ -190,8 +185,7 @@ static bool answer(server *it, peer *to, size_t length)
 static bool take_request(server *it, peer *from, const char *bytes, size_t size)
 {
     sf_text_append(&from->request, bytes, size);
-    if (from->request.failed)
-        return false;
+    if (from->request.failed) return false;
     size_t length = sf_websocket_head_length(from->request.data, from->request.length);
     return length > 0 ? answer(it, from, length) : from->request.length <= MOST_BYTES;
 }
@@ -201,8 +195,7 @@ static bool tend_peer(server *it, peer *of)
 {
     char bytes[MOST_BYTES];
     ssize_t size = of->is_ending ? 0 : recv(of->socket, bytes, sizeof bytes, 0);
-    if (!of->is_ending && (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)))
-        return false;
+    if (!of->is_ending && (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR))) return false;
     bool is_fine = size <= 0     ? true
                    : of->is_open ? take_frames(it, of, bytes, (size_t)size)
                                  : take_request(it, of, bytes, (size_t)size);
@@ -228,8 +221,7 @@ static int64_t update(sf_sending *sending)
     int64_t listeners = 0;
     accept_peers(it);
     for (size_t i = it->peer_count; i-- > 0;)
-        if (!tend_peer(it, &it->peers[i]))
-            drop_peer(it, i);
+        if (!tend_peer(it, &it->peers[i])) drop_peer(it, i);
     for (size_t i = 0; i < it->peer_count; i++)
         listeners += has_stream(&it->peers[i], stream);
     return listeners;
@@ -241,13 +233,11 @@ static int64_t update(sf_sending *sending)
 static bool send_message(server *it, size_t *index, uint64_t stream)
 {
     peer *to = &it->peers[*index];
-    if (to->sent == 0 && (!to->is_open || to->is_ending || !has_stream(to, stream)))
-        return true;
+    if (to->sent == 0 && (!to->is_open || to->is_ending || !has_stream(to, stream))) return true;
     bool is_there = to->sent > 0 || send_answers(to);
     if (is_there && (to->sent > 0 || to->waiting.length == 0))
         is_there = send_rest(to, &it->message, &to->sent);
-    if (!is_there)
-        drop_peer(it, (*index)--);
+    if (!is_there) drop_peer(it, (*index)--);
     return !is_there || to->sent == it->message.length;
 }
 
@@ -263,18 +253,14 @@ static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error
 {
     server *it = (server *)sending;
     int waits_for = -1;
-    if (count == 1)
-        return set_greeting(it, parts[0], error);
+    if (count == 1) return set_greeting(it, parts[0], error);
     sf_text_clear(&it->message);
     put_frame(&it->message, SF_WEBSOCKET_TEXT, parts[1].data, parts[1].size);
-    if (count > 2)
-        put_frame(&it->message, SF_WEBSOCKET_BINARY, parts[2].data, parts[2].size);
-    if (it->message.failed)
-        return sf_fail_memory(error);
+    if (count > 2) put_frame(&it->message, SF_WEBSOCKET_BINARY, parts[2].data, parts[2].size);
+    if (it->message.failed) return sf_fail_memory(error);
     const uint64_t stream = hash_of(parts[0].data, parts[0].size);
     for (size_t i = 0; i < it->peer_count; i++)
-        if (!send_message(it, &i, stream))
-            waits_for = it->peers[i].socket;
+        if (!send_message(it, &i, stream)) waits_for = it->peers[i].socket;
     if (waits_for >= 0) {
         struct pollfd waiting = {.fd = waits_for, .events = POLLOUT};
         poll(&waiting, 1, WAIT_MS);
@@ -299,8 +285,7 @@ static void close_server(sf_sending *sending, int linger_ms)
         }
         drop_peer(it, it->peer_count - 1);
     }
-    if (it->listener >= 0)
-        close(it->listener);
+    if (it->listener >= 0) close(it->listener);
     sf_text_free(&it->greeting);
     sf_text_free(&it->message);
     sf_free(it);
@@ -310,8 +295,7 @@ static int listen_at(server *it, const sf_cortical_place *place, sf_error *error
 {
     char at[SF_TCP_PLACE_SIZE];
     int status = sf_tcp_listen(&it->listener, at, place->tcp, MOST_CLIENTS, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     snprintf(it->path, sizeof it->path, "%s", place->path);
     snprintf(it->sending.address, sizeof it->sending.address, "ws://%s", at);
     return SF_OK;
@@ -322,17 +306,14 @@ static int open_server(sf_sending **out, const sf_sending_settings *settings, sf
     *out = NULL;
     sf_cortical_place place;
     server *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->sending.kind = &sf_sending_cortical;
     it->listener = -1;
     int status = sf_descriptors_check(2, settings->endpoint, error);
-    if (status == SF_OK)
-        status = sf_cortical_parse(&place, settings->endpoint, error);
+    if (status == SF_OK) status = sf_cortical_parse(&place, settings->endpoint, error);
     if (status == SF_OK && !settings->insecure && sf_endpoint_is_public(place.tcp))
         status = sf_endpoint_refuse(settings->endpoint, "--insecure", error);
-    if (status == SF_OK)
-        status = listen_at(it, &place, error);
+    if (status == SF_OK) status = listen_at(it, &place, error);
     if (status != SF_OK) {
         close_server(&it->sending, 0);
         return status;

@@ -66,14 +66,12 @@ typedef struct client {
 static int put_frame(sf_text *to, sf_websocket_kind kind, const void *bytes, size_t size)
 {
     unsigned char head[SF_WEBSOCKET_HEAD], mask[4];
-    if (getrandom(mask, sizeof mask, 0) != sizeof mask)
-        return SF_AGAIN;
+    if (getrandom(mask, sizeof mask, 0) != sizeof mask) return SF_AGAIN;
     size_t length = sf_websocket_put_head(head, kind, size, mask);
     sf_text_append(to, (const char *)head, length);
     size_t begin = to->length;
     sf_text_append(to, bytes, size);
-    if (to->failed)
-        return SF_NO_MEMORY;
+    if (to->failed) return SF_NO_MEMORY;
     sf_websocket_mask((unsigned char *)to->data + begin, size, mask, 0);
     return SF_OK;
 }
@@ -84,8 +82,7 @@ static bool send_waiting(client *it)
     while (it->sent < it->waiting.length) {
         ssize_t count =
             send(it->socket, it->waiting.data + it->sent, it->waiting.length - it->sent, MSG_NOSIGNAL);
-        if (count < 0 && errno != EINTR)
-            return errno == EAGAIN;
+        if (count < 0 && errno != EINTR) return errno == EAGAIN;
         it->sent += count > 0 ? (size_t)count : 0;
     }
     sf_text_clear(&it->waiting);
@@ -105,8 +102,7 @@ static int pong(client *it, const sf_websocket_message *ping)
 
 static void hang_up(client *it, int64_t now_ns)
 {
-    if (it->socket >= 0)
-        close(it->socket);
+    if (it->socket >= 0) close(it->socket);
     it->socket = -1;
     it->stage = AWAY;
     it->again_ns = now_ns + AGAIN_NS;
@@ -119,8 +115,7 @@ static void hang_up(client *it, int64_t now_ns)
 /* An open connection ended; the reason is what the server says, or what is wrong with it. */
 static void end_stream(client *it, sf_decoder *decoder, int64_t now_ns, const char *reason)
 {
-    if (sf_websocket_is_within(&it->frames))
-        sf_decoder_leave_out(decoder, "a message that broke off");
+    if (sf_websocket_is_within(&it->frames)) sf_decoder_leave_out(decoder, "a message that broke off");
     it->ended++;
     if ((it->ended & (it->ended - 1)) == 0) /* a server may close each at once */
         sf_log(SF_LOG_WARNING, "%s: the connection ended (%s; %" PRIu64 " so far); connecting again",
@@ -139,8 +134,7 @@ static void lose(client *it, sf_decoder *decoder, int64_t now_ns)
 /* There was no stream to end: it is told once until there is one. */
 static void refuse(client *it, sf_decoder *decoder, int64_t now_ns, const char *reason)
 {
-    if (!it->was_refused)
-        sf_decoder_leave_out(decoder, "%s", reason);
+    if (!it->was_refused) sf_decoder_leave_out(decoder, "%s", reason);
     it->was_refused = true;
     hang_up(it, now_ns);
 }
@@ -167,8 +161,7 @@ static void call(client *it, int64_t now_ns)
     set_options(it->socket);
     it->stage = CALLING;
     it->until_ns = now_ns + GREETING_NS;
-    if (connect(it->socket, to->ai_addr, to->ai_addrlen) != 0 && errno != EINPROGRESS)
-        hang_up(it, now_ns);
+    if (connect(it->socket, to->ai_addr, to->ai_addrlen) != 0 && errno != EINPROGRESS) hang_up(it, now_ns);
 }
 
 static int put_request(client *it, sf_error *error)
@@ -189,8 +182,7 @@ static int see_whether_called(client *it, int64_t now_ns, sf_error *error)
     struct pollfd waiting = {.fd = it->socket, .events = POLLOUT};
     int failure = 0;
     socklen_t size = sizeof failure;
-    if (poll(&waiting, 1, 0) <= 0)
-        return SF_OK;
+    if (poll(&waiting, 1, 0) <= 0) return SF_OK;
     if (getsockopt(it->socket, SOL_SOCKET, SO_ERROR, &failure, &size) != 0 || failure != 0) {
         hang_up(it, now_ns);
         return SF_OK;
@@ -202,15 +194,12 @@ static int see_whether_called(client *it, int64_t now_ns, sf_error *error)
 /* Bytes that are not read yet: false where none can come any more. */
 static bool fill(client *it, size_t most)
 {
-    if (it->from > 0)
-        memmove(it->bytes, it->bytes + it->from, it->to - it->from);
+    if (it->from > 0) memmove(it->bytes, it->bytes + it->from, it->to - it->from);
     it->to -= it->from;
     it->from = 0;
-    if (it->to >= most)
-        return true;
+    if (it->to >= most) return true;
     ssize_t size = recv(it->socket, it->bytes + it->to, most - it->to, 0);
-    if (size > 0)
-        it->to += (size_t)size;
+    if (size > 0) it->to += (size_t)size;
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
@@ -236,8 +225,7 @@ static int read_answer(client *it, sf_decoder *decoder, int64_t now_ns, sf_error
     it->was_refused = false;
     atomic_store(&it->connected, true);
     sf_text_append(&it->waiting, it->subscriptions.data, it->subscriptions.length);
-    if (it->waiting.failed)
-        return sf_fail_memory(error);
+    if (it->waiting.failed) return sf_fail_memory(error);
     return sf_decoder_feed(decoder, "open", 4, SF_FEED_MESSAGE, error);
 }
 
@@ -295,16 +283,14 @@ static int read_message(client *it, sf_decoder *decoder, int64_t now_ns, sf_erro
         status =
             sf_websocket_read(&it->frames, it->bytes + it->from, it->to - it->from, &used, &message, &reason);
         it->from += used;
-        if (status == SF_NO_MEMORY)
-            return sf_fail_memory(error);
+        if (status == SF_NO_MEMORY) return sf_fail_memory(error);
         if (status == SF_DATA) {
             sf_decoder_leave_out(decoder, "a connection that was cut off: %s", reason.text);
             sf_websocket_clear(&it->frames);
             end_stream(it, decoder, now_ns, reason.text);
             return SF_AGAIN;
         }
-        if (status == SF_OK)
-            status = take_message(it, decoder, &message, now_ns, error);
+        if (status == SF_OK) status = take_message(it, decoder, &message, now_ns, error);
     }
     return status;
 }
@@ -312,8 +298,7 @@ static int read_message(client *it, sf_decoder *decoder, int64_t now_ns, sf_erro
 static int read_stream(client *it, sf_decoder *decoder, int64_t now_ns, sf_error *error)
 {
     int status = read_message(it, decoder, now_ns, error);
-    if (status != SF_AGAIN || it->stage != OPEN)
-        return status;
+    if (status != SF_AGAIN || it->stage != OPEN) return status;
     if (!fill(it, sizeof it->bytes)) {
         lose(it, decoder, now_ns);
         return SF_AGAIN;
@@ -327,14 +312,10 @@ static int read_stream(client *it, sf_decoder *decoder, int64_t now_ns, sf_error
 static int go_on(client *it, sf_decoder *decoder, int64_t now_ns, sf_error *error)
 {
     int status = SF_OK;
-    if (it->stage == AWAY && now_ns >= it->again_ns)
-        call(it, now_ns);
-    if (it->stage == CALLING)
-        status = see_whether_called(it, now_ns, error);
-    if (status != SF_OK)
-        return status;
-    if (it->stage >= GREETING && !send_waiting(it))
-        lose(it, decoder, now_ns);
+    if (it->stage == AWAY && now_ns >= it->again_ns) call(it, now_ns);
+    if (it->stage == CALLING) status = see_whether_called(it, now_ns, error);
+    if (status != SF_OK) return status;
+    if (it->stage >= GREETING && !send_waiting(it)) lose(it, decoder, now_ns);
     if ((it->stage == CALLING || it->stage == GREETING) && now_ns >= it->until_ns)
         refuse(it, decoder, now_ns, "nothing answers as a WebSocket");
     return it->stage == GREETING ? read_answer(it, decoder, now_ns, error)
@@ -345,10 +326,8 @@ static int go_on(client *it, sf_decoder *decoder, int64_t now_ns, sf_error *erro
 /* False where a signal came. */
 static bool wait_for_socket(const client *it, int64_t now_ns, int64_t until_ns)
 {
-    if (it->stage == AWAY && it->again_ns < until_ns)
-        until_ns = it->again_ns;
-    if (until_ns <= now_ns)
-        return true;
+    if (it->stage == AWAY && it->again_ns < until_ns) until_ns = it->again_ns;
+    if (until_ns <= now_ns) return true;
     if (it->stage == AWAY) {
         sf_clock_sleep_until(until_ns);
         return true;
@@ -364,10 +343,8 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     for (;;) {
         int64_t now = sf_clock_monotonic_ns();
         int status = go_on(it, decoder, now, error);
-        if (status != SF_AGAIN)
-            return status;
-        if (now >= deadline_ns || !wait_for_socket(it, now, deadline_ns))
-            return SF_AGAIN;
+        if (status != SF_AGAIN) return status;
+        if (now >= deadline_ns || !wait_for_socket(it, now, deadline_ns)) return SF_AGAIN;
     }
 }
 
@@ -380,8 +357,7 @@ static void close_client(sf_transport *transport)
 {
     client *it = (client *)transport;
     hang_up(it, 0);
-    if (it->addresses != NULL)
-        freeaddrinfo(it->addresses);
+    if (it->addresses != NULL) freeaddrinfo(it->addresses);
     sf_text_free(&it->subscriptions);
     sf_text_free(&it->waiting);
     sf_free(it);
@@ -399,8 +375,7 @@ int sf_cortical_parse(sf_cortical_place *place, const char *endpoint, sf_error *
     size_t length = path != NULL ? (size_t)(path - host) : strlen(endpoint) - 5;
     bool is_one = strncmp(endpoint, "ws://", 5) == 0 && length > 0 && length < sizeof place->host &&
                   strpbrk(endpoint, " \t\r\n") == NULL && (path == NULL || strlen(path) < sizeof place->path);
-    if (!is_one)
-        return sf_fail(error, SF_USAGE, endpoint, "is no endpoint: expected ws://HOST:PORT");
+    if (!is_one) return sf_fail(error, SF_USAGE, endpoint, "is no endpoint: expected ws://HOST:PORT");
     snprintf(place->host, sizeof place->host, "%.*s", (int)length, host);
     snprintf(place->tcp, sizeof place->tcp, "tcp://%s", place->host);
     snprintf(place->path, sizeof place->path, "%s",
@@ -432,8 +407,7 @@ static int subscribe_to_streams(client *it, const char *names, sf_error *error)
 {
     int status = SF_OK;
     size_t count = 0;
-    if (names == NULL || strcmp(names, "none") == 0)
-        return SF_OK;
+    if (names == NULL || strcmp(names, "none") == 0) return SF_OK;
     for (const char *at = names; status == SF_OK;) {
         at += strspn(at, " ");
         size_t length = strcspn(at, ","), kept = length;
@@ -445,8 +419,7 @@ static int subscribe_to_streams(client *it, const char *names, sf_error *error)
                 "found '%s', expected none, or at most %d names of at most %d bytes with commas between them",
                 names, MOST_STREAMS, MOST_NAME - 1);
         status = subscribe(it, at, kept, error);
-        if (at[length] == '\0')
-            break;
+        if (at[length] == '\0') break;
         at += length + 1;
     }
     return status;
@@ -456,8 +429,7 @@ static int subscribe_to_streams(client *it, const char *names, sf_error *error)
 static int subscribe_to_all(client *it, const char *names, sf_error *error)
 {
     int status = subscribe_to_streams(it, names, error);
-    if (status == SF_OK)
-        status = subscribe(it, SF_CORTICAL_STIMS, strlen(SF_CORTICAL_STIMS), error);
+    if (status == SF_OK) status = subscribe(it, SF_CORTICAL_STIMS, strlen(SF_CORTICAL_STIMS), error);
     return status == SF_OK ? subscribe(it, SF_CORTICAL_SPIKES, strlen(SF_CORTICAL_SPIKES), error) : status;
 }
 
@@ -465,19 +437,15 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
 {
     *out = NULL;
     client *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_cortical;
     it->socket = -1;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
     it->frames.most = settings->most_bytes - 16; /* beside the word that goes first */
     int status = sf_descriptors_check(1, settings->endpoint, error);
-    if (status == SF_OK)
-        status = sf_cortical_parse(&it->place, settings->endpoint, error);
-    if (status == SF_OK)
-        status = subscribe_to_all(it, settings->markers, error);
-    if (status == SF_OK)
-        status = sf_tcp_addresses(&it->addresses, it->place.tcp, false, error);
+    if (status == SF_OK) status = sf_cortical_parse(&it->place, settings->endpoint, error);
+    if (status == SF_OK) status = subscribe_to_all(it, settings->markers, error);
+    if (status == SF_OK) status = sf_tcp_addresses(&it->addresses, it->place.tcp, false, error);
     if (status != SF_OK) {
         close_client(&it->transport);
         return status;

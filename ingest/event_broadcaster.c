@@ -17,8 +17,7 @@
 
 static int put_event(sf_sender *sender, uint16_t kind, sf_error *error)
 {
-    if (sender->frame.failed)
-        return sf_fail_memory(error);
+    if (sender->frame.failed) return sf_fail_memory(error);
     const sf_part parts[] = {{&kind, sizeof kind}, {sender->frame.data, sender->frame.length}};
     return sf_sender_put(sender, parts, 2, error);
 }

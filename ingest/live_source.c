@@ -48,8 +48,7 @@ int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_e
 {
     live_source *it = (live_source *)source;
     const sf_transport_kind *transport = it->transport->kind;
-    if (it->has_first)
-        return read_first(it, batch);
+    if (it->has_first) return read_first(it, batch);
     *batch = (sf_batch){.clock_ns = INT64_MIN};
     int64_t deadline = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND;
     int status = sf_decoder_next(it->decoder, batch, error);
@@ -57,11 +56,9 @@ int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_e
         /* What has come waits for more only as long as more is there. */
         int64_t until = sf_decoder_has_counts(it->decoder) ? 0 : deadline;
         status = transport->receive(it->transport, it->decoder, until, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         status = sf_decoder_next(it->decoder, batch, error);
-        if (status == SF_AGAIN && sf_clock_monotonic_ns() >= deadline)
-            break;
+        if (status == SF_AGAIN && sf_clock_monotonic_ns() >= deadline) break;
     }
     if (status == SF_AGAIN && sf_decoder_has_counts(it->decoder)) {
         sf_decoder_give(it->decoder, batch);
@@ -83,8 +80,7 @@ bool sf_live_source_connected(sf_source *source)
 void sf_live_source_close(sf_source *source)
 {
     live_source *it = (live_source *)source;
-    if (it->transport != NULL)
-        it->transport->kind->close(it->transport);
+    if (it->transport != NULL) it->transport->kind->close(it->transport);
     sf_decoder_close(it->decoder);
     sf_free(it);
 }
@@ -96,14 +92,11 @@ void sf_live_source_close(sf_source *source)
 static const char *request_of(const live_source *it, char room[280])
 {
     const char *wanted = it->settings->request;
-    if (wanted == NULL || strcmp(wanted, "off") == 0)
-        return NULL;
-    if (strcmp(wanted, "auto") != 0)
-        return wanted;
+    if (wanted == NULL || strcmp(wanted, "off") == 0) return NULL;
+    if (strcmp(wanted, "auto") != 0) return wanted;
     const char *colon = strrchr(it->endpoint, ':');
     uint64_t port;
-    if (strncmp(it->endpoint, "tcp://", 6) != 0 || !sf_parse_uint(colon + 1, 65534, &port))
-        return NULL;
+    if (strncmp(it->endpoint, "tcp://", 6) != 0 || !sf_parse_uint(colon + 1, 65534, &port)) return NULL;
     snprintf(room, 280, "%.*s:%u", (int)(colon - it->endpoint), it->endpoint, (unsigned)port + 1);
     return room;
 }
@@ -134,8 +127,7 @@ static int open_transport(live_source *it, sf_error *error)
                                             .queue = it->protocol->queue};
     sf_error reason = {0};
     int status = it->protocol->transport->open(&it->transport, &settings, &reason);
-    if (status == SF_USAGE)
-        return sf_fail(error, SF_CONFIG, "endpoint", "%s %s", reason.place, reason.text);
+    if (status == SF_USAGE) return sf_fail(error, SF_CONFIG, "endpoint", "%s %s", reason.place, reason.text);
     return pass_on(status, &reason, error);
 }
 
@@ -143,8 +135,7 @@ static int open_transport(live_source *it, sf_error *error)
 static int find_electrodes(const live_source *it, sf_electrodes *electrodes, sf_error *error)
 {
     const char *wanted = it->settings->electrodes;
-    if (wanted == NULL || strcmp(wanted, "learn") == 0)
-        return SF_OK;
+    if (wanted == NULL || strcmp(wanted, "learn") == 0) return SF_OK;
     if (it->protocol->array != NULL && strcmp(wanted, "array") == 0)
         return it->protocol->array(electrodes, error);
     return sf_electrodes_read(electrodes, wanted, error);
@@ -168,8 +159,7 @@ static int open_decoder(live_source *it, sf_error *error)
         sf_electrodes_free(&electrodes);
         return sf_fail_memory(error);
     }
-    if (status != SF_OK)
-        return sf_fail(error, SF_CONFIG, "electrodes", "%s: %s", reason.place, reason.text);
+    if (status != SF_OK) return sf_fail(error, SF_CONFIG, "electrodes", "%s: %s", reason.place, reason.text);
     options.units = electrodes.units.items;
     options.unit_count = electrodes.units.count;
     options.channels = electrodes.channels;
@@ -206,8 +196,7 @@ static int wait_until_known(live_source *it, double timeout_s, const sf_progress
         int64_t deadline = timeout_s < 0 ? INT64_MAX : start + (int64_t)(patience_s * 1e9);
         int64_t now = sf_clock_monotonic_ns(), look = now + PATIENCE_MS * SF_MILLISECOND;
         status = transport->receive(it->transport, it->decoder, deadline < look ? deadline : look, error);
-        if (status == SF_OK)
-            status = sf_decoder_next(it->decoder, &it->first, error);
+        if (status == SF_OK) status = sf_decoder_next(it->decoder, &it->first, error);
         if (status == SF_AGAIN && !it->decoder->is_known && now >= deadline)
             status = refuse(it, patience_s, error);
         else if (status == SF_AGAIN && !sf_progress_update(progress, "waiting for the stream",
@@ -237,8 +226,7 @@ static int make(live_source **out, const sf_source_kind *kind, const sf_live_set
                 sf_error *error)
 {
     live_source *it = *out = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->source.kind = kind;
     it->protocol = (const sf_protocol *)kind;
     it->settings = settings;
@@ -248,10 +236,8 @@ static int make(live_source **out, const sf_source_kind *kind, const sf_live_set
     if (strlen(settings->endpoint) >= sizeof it->endpoint)
         status = sf_fail(error, SF_CONFIG, "endpoint", "found %zu bytes, expected at most %zu",
                          strlen(settings->endpoint), sizeof it->endpoint - 1);
-    if (status == SF_OK)
-        status = open_decoder(it, error);
-    if (status == SF_OK)
-        status = open_transport(it, error);
+    if (status == SF_OK) status = open_decoder(it, error);
+    if (status == SF_OK) status = open_transport(it, error);
     return status;
 }
 
@@ -261,10 +247,8 @@ int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_so
     *out = NULL;
     live_source *it;
     int status = make(&it, kind, (const sf_live_settings *)settings, error);
-    if (it == NULL)
-        return status;
-    if (status == SF_OK)
-        status = wait_until_known(it, it->settings->timeout_s, progress, error);
+    if (it == NULL) return status;
+    if (status == SF_OK) status = wait_until_known(it, it->settings->timeout_s, progress, error);
     if (status != SF_OK) {
         sf_live_source_close(&it->source);
         return status;
@@ -311,11 +295,9 @@ static bool is_promise_behind(const listening *it, const sf_batch *batch, int64_
 static void note_time(listening *it, const sf_batch *batch)
 {
     int64_t newest = newest_of(batch);
-    if (newest == INT64_MIN || batch->arrival_ns == 0 || is_promise_behind(it, batch, newest))
-        return;
+    if (newest == INT64_MIN || batch->arrival_ns == 0 || is_promise_behind(it, batch, newest)) return;
     int64_t behind;
-    if (__builtin_sub_overflow(batch->arrival_ns, newest, &behind))
-        return;
+    if (__builtin_sub_overflow(batch->arrival_ns, newest, &behind)) return;
     if (!it->has_first) {
         it->has_first = true;
         it->first_ns = newest;
@@ -341,10 +323,8 @@ static void note_batch(listening *it, const sf_batch *batch, const char *told)
     heard->out_of_range += batch->out_of_range;
     heard->other_streams += batch->other_streams;
     heard->restarts += batch->restarts;
-    if (batch->malformed > 0)
-        snprintf(heard->fault, sizeof heard->fault, "%s", told);
-    if (!it->backlog)
-        note_time(it, batch);
+    if (batch->malformed > 0) snprintf(heard->fault, sizeof heard->fault, "%s", told);
+    if (!it->backlog) note_time(it, batch);
 }
 
 /* What comes within the patience of a wait; SF_AGAIN where that is nothing. */
@@ -356,8 +336,7 @@ static int hear_next(live_source *source, listening *it, int64_t until_ns, sf_er
     if (source->decoder->is_known) {
         int result = sf_live_source_read(
             &source->source, &batch, (int)((look_ns - now_ns + SF_MILLISECOND - 1) / SF_MILLISECOND), error);
-        if (result == SF_READ_BATCH)
-            note_batch(it, &batch, source->decoder->told);
+        if (result == SF_READ_BATCH) note_batch(it, &batch, source->decoder->told);
         it->backlog = it->backlog && result == SF_READ_BATCH && batch.arrival_ns - it->known_ns < BACKLOG_NS;
         return result == SF_READ_BATCH     ? SF_OK
                : result == SF_READ_NOTHING ? SF_AGAIN
@@ -365,11 +344,9 @@ static int hear_next(live_source *source, listening *it, int64_t until_ns, sf_er
                                            : result;
     }
     int status = source->transport->kind->receive(source->transport, source->decoder, look_ns, error);
-    if (status == SF_OK)
-        status = sf_decoder_next(source->decoder, &batch, error);
+    if (status == SF_OK) status = sf_decoder_next(source->decoder, &batch, error);
     it->known_ns = sf_clock_monotonic_ns();
-    if (status == SF_OK)
-        note_batch(it, &batch, source->decoder->told);
+    if (status == SF_OK) note_batch(it, &batch, source->decoder->told);
     return status;
 }
 
@@ -412,8 +389,7 @@ static void tell_heard(const live_source *source, const listening *it)
         sf_decoder_give(decoder, &rest);
         note_batch(&(listening){.heard = heard, .backlog = true}, &rest, decoder->told);
     }
-    if (heard->fault[0] == '\0')
-        snprintf(heard->fault, sizeof heard->fault, "%s", decoder->fault);
+    if (heard->fault[0] == '\0') snprintf(heard->fault, sizeof heard->fault, "%s", decoder->fault);
     heard->is_connected = source->transport->kind->connected(source->transport);
     heard->seen = source->transport->seen;
     heard->has_come = decoder->input.begun;
@@ -436,15 +412,13 @@ int sf_live_source_hear(sf_live_heard *heard, const sf_source_kind *kind, const 
 {
     *heard = (sf_live_heard){0};
     sf_live_settings own = *(const sf_live_settings *)settings;
-    if (own.learn_s > seconds / 4)
-        own.learn_s = seconds / 4;
+    if (own.learn_s > seconds / 4) own.learn_s = seconds / 4;
     live_source *source;
     listening it = {.heard = heard, .backlog = true};
     sf_error reason = {0};
     int64_t until_ns = sf_clock_monotonic_ns() + sf_seconds_to_ns(seconds);
     int status = make(&source, kind, &own, &reason);
-    if (source == NULL)
-        return pass_on(status, &reason, error);
+    if (source == NULL) return pass_on(status, &reason, error);
     if (status == SF_OK) {
         status = hear_until(source, &it, until_ns, progress, &reason);
         tell_heard(source, &it);

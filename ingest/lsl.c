@@ -38,8 +38,7 @@ static int put(sf_sender *sender, const char *word, sf_part second, sf_part thir
 
 static void append_position(sf_text *table, double um)
 {
-    if (isfinite(um))
-        sf_text_printf(table, "%.10g", um);
+    if (isfinite(um)) sf_text_printf(table, "%.10g", um);
     sf_text_append(table, "", 1);
 }
 
@@ -55,8 +54,7 @@ static int begin(sf_sender *sender, sf_error *error)
         append_position(&sender->frame, unit->x_um);
         append_position(&sender->frame, unit->y_um);
     }
-    if (sender->frame.failed)
-        return sf_fail_memory(error);
+    if (sender->frame.failed) return sf_fail_memory(error);
     return put(sender, "about", (sf_part){about, sizeof about},
                (sf_part){sender->frame.data, sender->frame.length}, error);
 }
@@ -70,8 +68,7 @@ static int put_spikes(sf_sender *sender, const sf_batch *batch, sf_error *error)
         sf_text_append(&sender->frame, (const char *)&time_s, sizeof time_s);
         sf_text_append(&sender->payload, (const char *)&unit, sizeof unit);
     }
-    if (sender->frame.failed || sender->payload.failed)
-        return sf_fail_memory(error);
+    if (sender->frame.failed || sender->payload.failed) return sf_fail_memory(error);
     return put(sender, "spikes", (sf_part){sender->frame.data, sender->frame.length},
                (sf_part){sender->payload.data, sender->payload.length}, error);
 }

@@ -35,8 +35,7 @@ static void describe(const sf_lsl *lsl, sf_lsl_node node, const void *of)
     while (text < end) {
         sf_lsl_node unit = lsl->append_child(units, "unit");
         for (size_t i = 0; i < 3 && text < end; i++, text += strlen(text) + 1)
-            if (*text != '\0')
-                lsl->append_child_value(unit, keys[i], text);
+            if (*text != '\0') lsl->append_child_value(unit, keys[i], text);
     }
 }
 
@@ -64,8 +63,7 @@ static int64_t update(sf_sending *sending)
 static double stamp_of(outlets *it, double time_s)
 {
     int64_t time_ns = llround(time_s * 1e9);
-    if (!it->has_base)
-        it->base_ns = llround(it->lsl->local_clock() * 1e9) - time_ns;
+    if (!it->has_base) it->base_ns = llround(it->lsl->local_clock() * 1e9) - time_ns;
     it->has_base = true;
     return (double)(it->base_ns + time_ns) * 1e-9;
 }
@@ -106,10 +104,8 @@ static void close_outlets(sf_sending *sending, int linger_ms)
     outlets *it = (outlets *)sending;
     if (linger_ms != 0 && it->spikes != NULL && it->lsl->have_consumers(it->spikes) != 0)
         sf_clock_sleep_until(sf_clock_monotonic_ns() + FETCH_NS);
-    if (it->spikes != NULL)
-        it->lsl->destroy_outlet(it->spikes);
-    if (it->markers != NULL)
-        it->lsl->destroy_outlet(it->markers);
+    if (it->spikes != NULL) it->lsl->destroy_outlet(it->spikes);
+    if (it->markers != NULL) it->lsl->destroy_outlet(it->markers);
     sf_free(it);
 }
 
@@ -124,13 +120,10 @@ static int open_sending(sf_sending **out, const sf_sending_settings *settings, s
     if (status == SF_OK && !settings->insecure)
         status = sf_lsl_refuse(settings->endpoint, "--insecure", error);
     const sf_lsl *lsl;
-    if (status == SF_OK)
-        status = sf_lsl_load(&lsl, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_lsl_load(&lsl, error);
+    if (status != SF_OK) return status;
     outlets *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->sending.kind = &sf_sending_lsl;
     it->lsl = lsl;
     snprintf(it->name, sizeof it->name, "%s", query.value);

@@ -83,8 +83,7 @@ static int feed_about(reader *it, stream *of, sf_lsl_info info, sf_decoder *deco
     memcpy(about, shape, sizeof shape);
     memcpy(about + sizeof shape, &rate_hz, sizeof rate_hz);
     read_table(it, info);
-    if (it->table.failed)
-        return sf_fail_memory(error);
+    if (it->table.failed) return sf_fail_memory(error);
     return feed(decoder, "about", (sf_part){type, strlen(type)}, (sf_part){about, sizeof about},
                 (sf_part){it->table.data, it->table.length}, error);
 }
@@ -99,11 +98,9 @@ static void look_for(reader *it, stream *of)
 
 static void hang_up(reader *it, stream *of)
 {
-    if (of->inlet != NULL)
-        it->lsl->destroy_inlet(of->inlet);
+    if (of->inlet != NULL) it->lsl->destroy_inlet(of->inlet);
     of->inlet = NULL;
-    if (of == it->streams)
-        atomic_store(&it->connected, false);
+    if (of == it->streams) atomic_store(&it->connected, false);
 }
 
 static void lose(reader *it, stream *of)
@@ -134,11 +131,9 @@ static int connect_to(reader *it, stream *of, sf_lsl_info found, sf_decoder *dec
     int32_t failure = 0;
     of->inlet = lsl->create_inlet(found, SF_LSL_BUFFERED, 0, 0);
     sf_lsl_info info = of->inlet != NULL ? lsl->get_fullinfo(of->inlet, CONNECT_S, &failure) : NULL;
-    if (info != NULL)
-        lsl->open_stream(of->inlet, CONNECT_S, &failure);
+    if (info != NULL) lsl->open_stream(of->inlet, CONNECT_S, &failure);
     if (info == NULL || failure != 0) {
-        if (info != NULL)
-            lsl->destroy_streaminfo(info);
+        if (info != NULL) lsl->destroy_streaminfo(info);
         hang_up(it, of);
         return SF_AGAIN;
     }
@@ -164,8 +159,7 @@ static int connect_to(reader *it, stream *of, sf_lsl_info found, sf_decoder *dec
 static int find(reader *it, stream *of, sf_decoder *decoder, int64_t now_ns, sf_error *error)
 {
     sf_lsl_info found[MOST_FOUND];
-    if (of->inlet != NULL || of->resolver == NULL || now_ns < of->look_ns)
-        return SF_AGAIN;
+    if (of->inlet != NULL || of->resolver == NULL || now_ns < of->look_ns) return SF_AGAIN;
     of->look_ns = now_ns + LOOK_NS;
     int32_t count = it->lsl->resolver_results(of->resolver, found, MOST_FOUND);
     if (count > 1)
@@ -184,10 +178,8 @@ static int pull_text(reader *it, stream *of, double wait_s, sf_decoder *decoder,
     char *text = NULL;
     int32_t failure = 0;
     double stamp_s = it->lsl->pull_sample_str(of->inlet, &text, 1, wait_s, &failure);
-    if (failure == SF_LSL_LOST)
-        lose(it, of);
-    if (failure != 0 || stamp_s == 0 || text == NULL)
-        return SF_AGAIN;
+    if (failure == SF_LSL_LOST) lose(it, of);
+    if (failure != 0 || stamp_s == 0 || text == NULL) return SF_AGAIN;
     int status = feed(decoder, of->is_marker ? "marker" : "name",
                       (sf_part){&of->correction_s, sizeof of->correction_s},
                       (sf_part){&stamp_s, sizeof stamp_s}, (sf_part){text, strlen(text)}, error);
@@ -212,8 +204,7 @@ static int pull_numbers(reader *it, stream *of, double wait_s, sf_decoder *decod
     while (count < most) {
         double stamp_s = it->lsl->pull_sample_d(of->inlet, it->values + count * (size_t)of->channels,
                                                 of->channels, count == 0 ? wait_s : 0, &failure);
-        if (failure != 0 || stamp_s == 0)
-            break;
+        if (failure != 0 || stamp_s == 0) break;
         it->stamps[count++] = stamp_s;
     }
     int status = SF_AGAIN;
@@ -223,18 +214,15 @@ static int pull_numbers(reader *it, stream *of, double wait_s, sf_decoder *decod
         status = feed(decoder, "spikes", (sf_part){&of->correction_s, sizeof of->correction_s},
                       (sf_part){it->stamps, count * sizeof it->stamps[0]},
                       (sf_part){it->values, count * (size_t)of->channels * sizeof it->values[0]}, error);
-    if (failure == SF_LSL_LOST)
-        lose(it, of);
+    if (failure == SF_LSL_LOST) lose(it, of);
     return status;
 }
 
 static int pull(reader *it, stream *of, double wait_s, sf_decoder *decoder, sf_error *error)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
-    if (of->inlet == NULL || !of->is_read)
-        return SF_AGAIN;
-    if (now_ns >= of->correct_ns)
-        correct(it, of, 0, now_ns);
+    if (of->inlet == NULL || !of->is_read) return SF_AGAIN;
+    if (now_ns >= of->correct_ns) correct(it, of, 0, now_ns);
     return of->is_text ? pull_text(it, of, wait_s, decoder, error)
                        : pull_numbers(it, of, wait_s, decoder, error);
 }
@@ -247,21 +235,17 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
         size_t open = 0;
         for (size_t i = 0; i < it->stream_count; i++) {
             int status = find(it, &it->streams[i], decoder, now_ns, error);
-            if (status != SF_AGAIN)
-                return status;
+            if (status != SF_AGAIN) return status;
             open += it->streams[i].inlet != NULL && it->streams[i].is_read;
         }
         double left_s = deadline_ns > now_ns ? (double)(deadline_ns - now_ns) * 1e-9 : 0;
         double most_s = it->stream_count > 1 ? TURN_S : (double)LOOK_NS * 1e-9;
         for (size_t i = 0; i < it->stream_count; i++) {
             int status = pull(it, &it->streams[i], left_s < most_s ? left_s : most_s, decoder, error);
-            if (status != SF_AGAIN)
-                return status;
+            if (status != SF_AGAIN) return status;
         }
-        if (now_ns >= deadline_ns)
-            return SF_AGAIN;
-        if (open == 0)
-            sf_clock_sleep_until(deadline_ns < now_ns + LOOK_NS ? deadline_ns : now_ns + LOOK_NS);
+        if (now_ns >= deadline_ns) return SF_AGAIN;
+        if (open == 0) sf_clock_sleep_until(deadline_ns < now_ns + LOOK_NS ? deadline_ns : now_ns + LOOK_NS);
     }
 }
 
@@ -277,8 +261,7 @@ static void close_reader(sf_transport *transport)
     reader *it = (reader *)transport;
     for (size_t i = 0; i < it->stream_count; i++) {
         hang_up(it, &it->streams[i]);
-        if (it->streams[i].resolver != NULL)
-            it->lsl->destroy_continuous_resolver(it->streams[i].resolver);
+        if (it->streams[i].resolver != NULL) it->lsl->destroy_continuous_resolver(it->streams[i].resolver);
     }
     sf_text_free(&it->table);
     sf_free(it);
@@ -288,8 +271,7 @@ static int add_stream(reader *it, const char *endpoint, sf_error *error)
 {
     stream *of = &it->streams[it->stream_count];
     int status = sf_lsl_parse(&of->query, endpoint, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     it->stream_count++;
     look_for(it, of);
     return of->resolver != NULL ? SF_OK
@@ -300,17 +282,13 @@ static int open_reader(sf_transport **out, const sf_transport_settings *settings
 {
     *out = NULL;
     reader *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_lsl;
     bool has_markers = settings->markers != NULL && strcmp(settings->markers, "none") != 0;
     int status = sf_descriptors_check(SF_LSL_DESCRIPTORS, settings->endpoint, error);
-    if (status == SF_OK)
-        status = sf_lsl_load(&it->lsl, error);
-    if (status == SF_OK)
-        status = add_stream(it, settings->endpoint, error);
-    if (status == SF_OK && has_markers)
-        status = add_stream(it, settings->markers, error);
+    if (status == SF_OK) status = sf_lsl_load(&it->lsl, error);
+    if (status == SF_OK) status = add_stream(it, settings->endpoint, error);
+    if (status == SF_OK && has_markers) status = add_stream(it, settings->markers, error);
     if (status != SF_OK) {
         close_reader(&it->transport);
         return status;

@@ -26,8 +26,7 @@ static int put_frame(sf_sender *sender, sf_error *error)
 {
     static const float samples[SAMPLES];
     uint64_t frame = sender->sample;
-    if (sender->payload.failed)
-        return sf_fail_memory(error);
+    if (sender->payload.failed) return sf_fail_memory(error);
     const sf_part parts[] = {
         {&frame, sizeof frame}, {samples, sizeof samples}, {sender->payload.data, sender->payload.length}};
     int status = sf_sender_put(sender, parts, sender->payload.length > 0 ? 3 : 2, error);

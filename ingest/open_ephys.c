@@ -41,8 +41,7 @@ static void end_header(sf_json *json)
 
 static int put_message(sf_sender *sender, sf_part envelope, sf_part payload, sf_error *error)
 {
-    if (sender->frame.failed)
-        return sf_fail_memory(error);
+    if (sender->frame.failed) return sf_fail_memory(error);
     const sf_part parts[] = {envelope, {sender->frame.data, sender->frame.length}, payload};
     return sf_sender_put(sender, parts, 3, error);
 }

@@ -71,16 +71,14 @@ static void hang_up(reader *it)
     if (atomic_exchange(&it->connected, false))
         sf_log(SF_LOG_WARNING, "%s: the connection ended (%s); connecting again", it->endpoint,
                it->context->errstr);
-    if (it->context != NULL)
-        redisFree(it->context);
+    if (it->context != NULL) redisFree(it->context);
     it->context = NULL;
     it->again_ns = sf_clock_monotonic_ns() + AGAIN_NS;
 }
 
 static void drop_reply(reader *it)
 {
-    if (it->reply != NULL)
-        freeReplyObject(it->reply);
+    if (it->reply != NULL) freeReplyObject(it->reply);
     it->reply = NULL;
     it->next = 0;
 }
@@ -95,8 +93,7 @@ static const redisReply *item(const redisReply *list, size_t index, int type)
 static void note_last(reader *it, const redisReply *entry)
 {
     const redisReply *id = item(entry, 0, REDIS_REPLY_STRING);
-    if (id != NULL && id->len < sizeof it->last)
-        snprintf(it->last, sizeof it->last, "%s", id->str);
+    if (id != NULL && id->len < sizeof it->last) snprintf(it->last, sizeof it->last, "%s", id->str);
 }
 
 /* What is in the stream already is of the past. */
@@ -108,8 +105,7 @@ static void connect_to(reader *it)
         return;
     }
     atomic_store(&it->connected, true);
-    if (it->last[0] != '\0')
-        return;
+    if (it->last[0] != '\0') return;
     redisReply *newest = redisCommand(it->context, "XREVRANGE %s + - COUNT 1", it->topic);
     if (newest == NULL) {
         hang_up(it);
@@ -135,8 +131,7 @@ static bool ask(reader *it, int64_t wait_ms, sf_decoder *decoder)
         sf_decoder_leave_out(decoder, "Redis says: %s", it->reply->str);
         sf_clock_sleep_until(sf_clock_monotonic_ns() + wait_ms * SF_MILLISECOND);
     }
-    if (it->reply->type == REDIS_REPLY_ARRAY)
-        return true;
+    if (it->reply->type == REDIS_REPLY_ARRAY) return true;
     drop_reply(it);
     return false;
 }
@@ -167,8 +162,7 @@ static int feed_entry(reader *it, sf_decoder *decoder, sf_error *error)
         status = sf_decoder_feed(decoder, parts[i].data, parts[i].size,
                                  i + 1 < count ? SF_FEED_PART : SF_FEED_MESSAGE, error);
     note_last(it, entry);
-    if (entries == NULL || it->next >= entries->elements)
-        drop_reply(it);
+    if (entries == NULL || it->next >= entries->elements) drop_reply(it);
     return status;
 }
 
@@ -177,10 +171,8 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     reader *it = (reader *)transport;
     int64_t now = sf_clock_monotonic_ns();
     int64_t left_ms = deadline_ns > now ? (deadline_ns - now + SF_MILLISECOND - 1) / SF_MILLISECOND : 0;
-    if (it->reply != NULL)
-        return feed_entry(it, decoder, error);
-    if (it->context == NULL && now >= it->again_ns)
-        connect_to(it);
+    if (it->reply != NULL) return feed_entry(it, decoder, error);
+    if (it->context == NULL && now >= it->again_ns) connect_to(it);
     if (it->context == NULL) {
         sf_clock_sleep_until(deadline_ns);
         return SF_AGAIN;
@@ -197,8 +189,7 @@ static void close_reader(sf_transport *transport)
 {
     reader *it = (reader *)transport;
     drop_reply(it);
-    if (it->context != NULL)
-        redisFree(it->context);
+    if (it->context != NULL) redisFree(it->context);
     sf_free(it);
 }
 
@@ -206,8 +197,7 @@ static int open_reader(sf_transport **out, const sf_transport_settings *settings
 {
     *out = NULL;
     reader *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_redis;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
     snprintf(it->topic, sizeof it->topic, "%s", settings->topic);
@@ -215,8 +205,7 @@ static int open_reader(sf_transport **out, const sf_transport_settings *settings
     snprintf(it->time_field, sizeof it->time_field, "%s", settings->time_field);
     snprintf(it->sample_field, sizeof it->sample_field, "%s", settings->sample_field);
     int status = sf_descriptors_check(1, it->endpoint, error);
-    if (status == SF_OK)
-        status = split(it->host, sizeof it->host, &it->port, it->endpoint, error);
+    if (status == SF_OK) status = split(it->host, sizeof it->host, &it->port, it->endpoint, error);
     if (status != SF_OK) {
         close_reader(&it->transport);
         return status;
@@ -269,8 +258,7 @@ static void close_writer(sf_sending *sending, int linger_ms)
 {
     writer *it = (writer *)sending;
     (void)linger_ms; /* Redis has it */
-    if (it->context != NULL)
-        redisFree(it->context);
+    if (it->context != NULL) redisFree(it->context);
     sf_free(it);
 }
 
@@ -280,8 +268,7 @@ static int open_writer(sf_sending **out, const sf_sending_settings *settings, sf
     int port;
     *out = NULL;
     writer *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->sending.kind = &sf_sending_redis;
     snprintf(it->topic, sizeof it->topic, "%s", settings->topic);
     snprintf(it->sending.address, sizeof it->sending.address, "%s", settings->endpoint);

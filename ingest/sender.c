@@ -40,14 +40,12 @@ int sf_sender_open(sf_sender **out, const sf_sender_settings *settings, const sf
 {
     *out = NULL;
     sf_sender *sender = sf_alloc(1, sizeof *sender);
-    if (sender == NULL)
-        return sf_fail_memory(error);
+    if (sender == NULL) return sf_fail_memory(error);
     sender->settings = *settings;
     sender->about = about;
     sender->origin_ns = sender->clock_ns = INT64_MIN;
     int status = draw_run(sender, error);
-    if (status == SF_OK)
-        status = open_sending(sender, error);
+    if (status == SF_OK) status = open_sending(sender, error);
     if (status != SF_OK) {
         sf_sender_close(sender, 0);
         return status;
@@ -72,8 +70,7 @@ int sf_sender_put(sf_sender *sender, const sf_part *parts, size_t count, sf_erro
     while ((sent = sender->sending->kind->put(sender->sending, parts, count, error)) == SF_SENT_AGAIN)
         if (sender->settings.go_on != NULL && !sender->settings.go_on(sender->settings.user))
             return sf_fail(error, SF_CANCELLED, sender->sending->address, "stopped");
-    if (sent == SF_SENT)
-        sender->sequence++;
+    if (sent == SF_SENT) sender->sequence++;
     return sent;
 }
 
@@ -81,8 +78,7 @@ static int greet(sf_sender *sender, sf_error *error)
 {
     int64_t now = sf_clock_monotonic_ns();
     sender->sending->kind->update(sender->sending);
-    if (now < sender->hello_due_ns && sender->sending->joined == sender->greeted)
-        return SF_OK;
+    if (now < sender->hello_due_ns && sender->sending->joined == sender->greeted) return SF_OK;
     sender->greeted = sender->sending->joined;
     sender->hello_due_ns = now + HELLO_EVERY_NS;
     const sf_sender_protocol *protocol = sender->settings.protocol;
@@ -92,10 +88,8 @@ static int greet(sf_sender *sender, sf_error *error)
 int sf_sender_send(sf_sender *sender, const sf_batch *batch, sf_error *error)
 {
     int status = greet(sender, error);
-    if (status != SF_OK)
-        return status;
-    if (batch->clock_ns > sender->clock_ns)
-        sender->clock_ns = batch->clock_ns;
+    if (status != SF_OK) return status;
+    if (batch->clock_ns > sender->clock_ns) sender->clock_ns = batch->clock_ns;
     status = sender->settings.protocol->batch(sender, batch, error);
     if (status == SF_OK) {
         sender->spikes += batch->spike_count;
@@ -113,10 +107,8 @@ int sf_sender_end(sf_sender *sender, sf_error *error)
 
 void sf_sender_close(sf_sender *sender, int linger_ms)
 {
-    if (sender == NULL)
-        return;
-    if (sender->sending != NULL)
-        sender->sending->kind->close(sender->sending, linger_ms);
+    if (sender == NULL) return;
+    if (sender->sending != NULL) sender->sending->kind->close(sender->sending, linger_ms);
     sf_text_free(&sender->frame);
     sf_text_free(&sender->payload);
     sf_free(sender);

@@ -12,8 +12,7 @@ static sf_wire_header next_header(const sf_sender *sender)
 
 static int put_frame(sf_sender *sender, sf_error *error)
 {
-    if (sender->frame.failed)
-        return sf_fail_memory(error);
+    if (sender->frame.failed) return sf_fail_memory(error);
     if (sender->frame.length > SF_WIRE_MOST_BYTES)
         return sf_fail(
             error, SF_DATA, sender->settings.name,

@@ -30,8 +30,7 @@ static int find_addresses(struct addrinfo **addresses, const char *endpoint, con
                                     .ai_flags = passive ? AI_PASSIVE : 0};
     int failure = getaddrinfo(passive && strcmp(host, "*") == 0 ? NULL : host, any_port ? "0" : colon + 1,
                               &wanted, addresses);
-    if (failure != 0)
-        return sf_fail(error, SF_UNAVAILABLE, endpoint, "%s", gai_strerror(failure));
+    if (failure != 0) return sf_fail(error, SF_UNAVAILABLE, endpoint, "%s", gai_strerror(failure));
     return SF_OK;
 }
 
@@ -66,13 +65,11 @@ int sf_tcp_listen(int *listener, char place[SF_TCP_PLACE_SIZE], const char *endp
     struct addrinfo *address;
     *listener = -1;
     int status = sf_tcp_addresses(&address, endpoint, true, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     int made = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (made < 0 || !bind_to(made, address, waiting, place)) {
         status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", strerror(errno));
-        if (made >= 0)
-            close(made);
+        if (made >= 0) close(made);
     } else {
         *listener = made;
     }

@@ -54,8 +54,7 @@ static bool send_rest(server *it, size_t *index, size_t size)
     size_t *sent = &it->sent[*index];
     while (*sent < size) {
         ssize_t count = send(it->clients[*index], it->message + *sent, size - *sent, MSG_NOSIGNAL);
-        if (count < 0 && errno == EAGAIN)
-            return false;
+        if (count < 0 && errno == EAGAIN) return false;
         if (count < 0 && errno != EINTR) {
             drop_client(it, (*index)--);
             return true;
@@ -77,8 +76,7 @@ static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error
         memcpy(it->message + size, parts[i].data, parts[i].size);
     }
     for (size_t i = 0; i < it->client_count; i++)
-        if (!send_rest(it, &i, size))
-            waits_for = it->clients[i];
+        if (!send_rest(it, &i, size)) waits_for = it->clients[i];
     if (waits_for >= 0) {
         struct pollfd waiting = {.fd = waits_for, .events = POLLOUT};
         poll(&waiting, 1, WAIT_MS);
@@ -94,8 +92,7 @@ static void close_server(sf_sending *sending, int linger_ms)
     (void)linger_ms; /* the system goes on sending what it took */
     while (it->client_count > 0)
         drop_client(it, it->client_count - 1);
-    if (it->listener >= 0)
-        close(it->listener);
+    if (it->listener >= 0) close(it->listener);
     sf_free(it);
 }
 
@@ -105,8 +102,7 @@ static int listen_at(server *it, const sf_sending_settings *settings, sf_error *
     if (!settings->insecure && sf_endpoint_is_public(settings->endpoint))
         return sf_endpoint_refuse(settings->endpoint, "--insecure", error);
     int status = sf_tcp_listen(&it->listener, place, settings->endpoint, MOST_CLIENTS, error);
-    if (status == SF_OK)
-        snprintf(it->sending.address, sizeof it->sending.address, "tcp://%s", place);
+    if (status == SF_OK) snprintf(it->sending.address, sizeof it->sending.address, "tcp://%s", place);
     return status;
 }
 
@@ -114,13 +110,11 @@ static int open_server(sf_sending **out, const sf_sending_settings *settings, sf
 {
     *out = NULL;
     server *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->sending.kind = &sf_sending_tcp;
     it->listener = -1;
     int status = sf_descriptors_check(2, settings->endpoint, error);
-    if (status == SF_OK)
-        status = listen_at(it, settings, error);
+    if (status == SF_OK) status = listen_at(it, settings, error);
     if (status != SF_OK) {
         close_server(&it->sending, 0);
         return status;

@@ -49,8 +49,7 @@ typedef struct client {
 
 static void end_connection(connection *it, int64_t now_ns)
 {
-    if (it->socket >= 0)
-        close(it->socket);
+    if (it->socket >= 0) close(it->socket);
     *it = (connection){.socket = -1, .again_ns = now_ns + AGAIN_NS};
 }
 
@@ -71,16 +70,14 @@ static int call(connection *it, const struct addrinfo *to, int64_t now_ns)
         return 0;
     if (it->socket < 0) {
         it->socket = socket(to->ai_family, to->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, to->ai_protocol);
-        if (it->socket >= 0)
-            setsockopt(it->socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+        if (it->socket >= 0) setsockopt(it->socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
         it->is_pending = it->socket >= 0 && connect(it->socket, to->ai_addr, to->ai_addrlen) != 0;
         failure = it->socket < 0 || (it->is_pending && errno != EINPROGRESS) ? errno : 0;
     } else {
         failure = getsockopt(it->socket, SOL_SOCKET, SO_ERROR, &failure, &size) != 0 ? errno : failure;
         it->is_pending = false;
     }
-    if (failure != 0)
-        end_connection(it, now_ns);
+    if (failure != 0) end_connection(it, now_ns);
     return failure;
 }
 
@@ -88,8 +85,7 @@ static int call(connection *it, const struct addrinfo *to, int64_t now_ns)
 static ssize_t read_connection(const connection *it, char *bytes, size_t most)
 {
     ssize_t size = recv(it->socket, bytes, most, 0);
-    if (size > 0)
-        return size;
+    if (size > 0) return size;
     return size < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
@@ -98,8 +94,7 @@ static ssize_t read_connection(const connection *it, char *bytes, size_t most)
 static void call_first(client *it, int64_t now_ns)
 {
     int failure = call(&it->first, it->addresses, now_ns);
-    if (failure != 0)
-        it->transport.seen.failure = failure;
+    if (failure != 0) it->transport.seen.failure = failure;
     if (is_open(&it->first)) {
         it->transport.seen.failure = 0;
         it->transport.seen.connections++;
@@ -126,8 +121,7 @@ static void hang_up(client *it, sf_decoder *decoder, int64_t now_ns)
 static ssize_t read_first(client *it, sf_decoder *decoder, int64_t now_ns)
 {
     ssize_t size = read_connection(&it->first, it->bytes, sizeof it->bytes);
-    if (size < 0)
-        hang_up(it, decoder, now_ns);
+    if (size < 0) hang_up(it, decoder, now_ns);
     if (size > 0) {
         it->heard_ns = now_ns;
         it->was_advised = false;
@@ -139,8 +133,7 @@ static ssize_t read_first(client *it, sf_decoder *decoder, int64_t now_ns)
 /* What came by another connection, to which this goes over. */
 static ssize_t read_other(client *it, sf_decoder *decoder, int64_t now_ns)
 {
-    if (now_ns - it->heard_ns < SILENT_NS)
-        return 0;
+    if (now_ns - it->heard_ns < SILENT_NS) return 0;
     int failure = call(&it->other, it->addresses, now_ns);
     if (failure == ECONNREFUSED && !it->was_advised) {
         it->was_advised = true;
@@ -151,10 +144,8 @@ static ssize_t read_other(client *it, sf_decoder *decoder, int64_t now_ns)
             it->endpoint);
     }
     ssize_t size = is_open(&it->other) ? read_connection(&it->other, it->bytes, sizeof it->bytes) : 0;
-    if (size < 0)
-        end_connection(&it->other, now_ns);
-    if (size <= 0)
-        return 0;
+    if (size < 0) end_connection(&it->other, now_ns);
+    if (size <= 0) return 0;
     sf_log(SF_LOG_WARNING, "%s: the connection was silent, and a new one is not: it is read from here on",
            it->endpoint);
     sf_decoder_break(decoder);
@@ -168,8 +159,7 @@ static ssize_t read_other(client *it, sf_decoder *decoder, int64_t now_ns)
 /* Sleeps where there is nothing to wait on. */
 static void wait_for_sockets(const client *it, int64_t now_ns, int64_t until_ns)
 {
-    if (until_ns <= now_ns)
-        return;
+    if (until_ns <= now_ns) return;
     if (it->first.socket < 0) {
         sf_clock_sleep_until(until_ns < it->first.again_ns ? until_ns : it->first.again_ns);
         return;
@@ -189,15 +179,11 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     client *it = (client *)transport;
     for (bool waited = false;; waited = true) {
         int64_t now = sf_clock_monotonic_ns();
-        if (!is_open(&it->first))
-            call_first(it, now);
+        if (!is_open(&it->first)) call_first(it, now);
         ssize_t size = is_open(&it->first) ? read_first(it, decoder, now) : 0;
-        if (size == 0 && is_open(&it->first))
-            size = read_other(it, decoder, now);
-        if (size > 0)
-            return sf_decoder_feed(decoder, it->bytes, (size_t)size, SF_FEED_BYTES, error);
-        if (now >= deadline_ns || (waited && errno == EINTR))
-            return SF_AGAIN;
+        if (size == 0 && is_open(&it->first)) size = read_other(it, decoder, now);
+        if (size > 0) return sf_decoder_feed(decoder, it->bytes, (size_t)size, SF_FEED_BYTES, error);
+        if (now >= deadline_ns || (waited && errno == EINTR)) return SF_AGAIN;
         wait_for_sockets(it, now, deadline_ns);
     }
 }
@@ -212,8 +198,7 @@ static void close_client(sf_transport *transport)
     client *it = (client *)transport;
     end_connection(&it->first, 0);
     end_connection(&it->other, 0);
-    if (it->addresses != NULL)
-        freeaddrinfo(it->addresses);
+    if (it->addresses != NULL) freeaddrinfo(it->addresses);
     sf_free(it);
 }
 
@@ -221,14 +206,12 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
 {
     *out = NULL;
     client *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_tcp;
     it->first.socket = it->other.socket = -1;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
     int status = sf_descriptors_check(2, it->endpoint, error);
-    if (status == SF_OK)
-        status = sf_tcp_addresses(&it->addresses, it->endpoint, false, error);
+    if (status == SF_OK) status = sf_tcp_addresses(&it->addresses, it->endpoint, false, error);
     if (status != SF_OK) {
         close_client(&it->transport);
         return status;

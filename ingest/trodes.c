@@ -60,14 +60,11 @@ static void *open_socket(void *context, int type, const char *endpoint)
     const int none = 0;
     const int64_t most = MOST_ANSWER;
     void *socket = zmq_socket(context, type);
-    if (socket == NULL)
-        return NULL;
+    if (socket == NULL) return NULL;
     zmq_setsockopt(socket, ZMQ_LINGER, &none, sizeof none);
     zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
-    if (type == ZMQ_SUB)
-        zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
-    if (zmq_connect(socket, endpoint) == 0)
-        return socket;
+    if (type == ZMQ_SUB) zmq_setsockopt(socket, ZMQ_SUBSCRIBE, "", 0);
+    if (zmq_connect(socket, endpoint) == 0) return socket;
     zmq_close(socket);
     return NULL;
 }
@@ -78,8 +75,7 @@ static void hear_service(asker *it)
     char bytes[MOST_ANSWER];
     sf_fields fields = {.rows = &row, .count = 1};
     int size = zmq_recv(it->announced, bytes, sizeof bytes, ZMQ_DONTWAIT);
-    if (size < 0 || size > MOST_ANSWER)
-        return;
+    if (size < 0 || size > MOST_ANSWER) return;
     if (sf_fields_from_msgpack(&fields, it->service, (sf_part){bytes, (size_t)size}) != SF_DOCUMENT_WHOLE ||
         fields.found == 0)
         return;
@@ -107,13 +103,11 @@ static int take_answer(asker *it, sf_error *error)
 {
     char bytes[MOST_ANSWER], place[SF_FIELD_TEXT_SIZE + 4];
     int size = zmq_recv(it->request, bytes, sizeof bytes, ZMQ_DONTWAIT);
-    if (size < 0)
-        return SF_OK;
+    if (size < 0) return SF_OK;
     it->is_asked = false;
     size_t head = size > 1 && (unsigned char)bytes[0] == 0xd9 ? 2 : 1; /* its length is that of the message */
     size_t length = (size_t)size > head ? (size_t)size - head : 0;
-    if (length == 0 || length >= sizeof place)
-        return SF_OK;
+    if (length == 0 || length >= sizeof place) return SF_OK;
     memcpy(place, bytes + head, length);
     place[length] = '\0';
     it->settings.endpoint = place;
@@ -122,12 +116,9 @@ static int take_answer(asker *it, sf_error *error)
 
 static int find_spikes(asker *it, int64_t now_ns, sf_error *error)
 {
-    if (it->request == NULL)
-        hear_service(it);
-    if (it->request != NULL && it->is_asked)
-        return take_answer(it, error);
-    if (it->request != NULL && now_ns >= it->again_ns)
-        ask(it, now_ns);
+    if (it->request == NULL) hear_service(it);
+    if (it->request != NULL && it->is_asked) return take_answer(it, error);
+    if (it->request != NULL && now_ns >= it->again_ns) ask(it, now_ns);
     return SF_OK;
 }
 
@@ -137,12 +128,9 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     while (it->spikes == NULL) {
         int64_t now = sf_clock_monotonic_ns();
         int status = find_spikes(it, now, error);
-        if (status != SF_OK)
-            return status;
-        if (it->spikes == NULL && now >= deadline_ns)
-            return SF_AGAIN;
-        if (it->spikes == NULL)
-            sf_clock_sleep_until(now + 5 * SF_MILLISECOND);
+        if (status != SF_OK) return status;
+        if (it->spikes == NULL && now >= deadline_ns) return SF_AGAIN;
+        if (it->spikes == NULL) sf_clock_sleep_until(now + 5 * SF_MILLISECOND);
     }
     return it->spikes->kind->receive(it->spikes, decoder, deadline_ns, error);
 }
@@ -156,14 +144,10 @@ static bool is_connected(const sf_transport *transport)
 static void close_asker(sf_transport *transport)
 {
     asker *it = (asker *)transport;
-    if (it->spikes != NULL)
-        it->spikes->kind->close(it->spikes);
-    if (it->request != NULL)
-        zmq_close(it->request);
-    if (it->announced != NULL)
-        zmq_close(it->announced);
-    if (it->context != NULL)
-        zmq_ctx_term(it->context);
+    if (it->spikes != NULL) it->spikes->kind->close(it->spikes);
+    if (it->request != NULL) zmq_close(it->request);
+    if (it->announced != NULL) zmq_close(it->announced);
+    if (it->context != NULL) zmq_ctx_term(it->context);
     sf_free(it);
 }
 
@@ -173,8 +157,7 @@ static int open_asker(sf_transport **out, const sf_transport_settings *settings,
 {
     *out = NULL;
     asker *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &transport;
     it->settings = *settings;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
@@ -248,10 +231,8 @@ static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error
 static void close_service(sf_sending *sending, int linger_ms)
 {
     service *it = (service *)sending;
-    if (it->spikes != NULL)
-        it->spikes->kind->close(it->spikes, linger_ms);
-    if (it->reply != NULL)
-        zmq_close(it->reply);
+    if (it->spikes != NULL) it->spikes->kind->close(it->spikes, linger_ms);
+    if (it->reply != NULL) zmq_close(it->reply);
     sf_publisher_close(&it->announcer, 0);
     sf_text_free(&it->announcement);
     sf_free(it);
@@ -282,8 +263,7 @@ static int open_service(sf_sending **out, const sf_sending_settings *settings, s
 {
     *out = NULL;
     service *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     const sf_publisher_settings announced = {
         .endpoint = settings->endpoint, .queue = 16, .insecure = settings->insecure, .permit = "--insecure"};
     sf_sending_settings spikes = *settings;
@@ -293,8 +273,7 @@ static int open_service(sf_sending **out, const sf_sending_settings *settings, s
         strncmp(settings->endpoint, "tcp://", 6) == 0
             ? sf_publisher_open(&it->announcer, &announced, error)
             : sf_fail(error, SF_USAGE, settings->endpoint, "is no endpoint: expected tcp://ADDRESS:PORT");
-    if (status == SF_OK)
-        status = open_reply(it, settings->endpoint, error);
+    if (status == SF_OK) status = open_reply(it, settings->endpoint, error);
     if (status == SF_OK) {
         const char *colon = strrchr(it->announcer.address, ':');
         snprintf(endpoint, sizeof endpoint, "%.*s:*", (int)(colon - it->announcer.address),
@@ -326,8 +305,7 @@ static int put_spike(sf_sender *sender, const sf_spike *spike, sf_error *error)
     put_number(map, spike->unit);
     put_text(map, "cluster");
     put_number(map, 0);
-    if (map->failed)
-        return sf_fail_memory(error);
+    if (map->failed) return sf_fail_memory(error);
     return sf_sender_put(sender, &(sf_part){map->data, map->length}, 1, error);
 }
 

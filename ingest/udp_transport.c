@@ -68,8 +68,7 @@ static void note_dropped(listener *it, struct msghdr *of)
         if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SO_RXQ_OVFL)
             memcpy(&it->dropped, CMSG_DATA(at), sizeof it->dropped);
     it->transport.seen.dropped = it->dropped;
-    if (it->dropped == it->warned || it->dropped - it->warned < it->warned)
-        return;
+    if (it->dropped == it->warned || it->dropped - it->warned < it->warned) return;
     it->warned = it->dropped;
     sf_log(SF_LOG_WARNING,
            "%s: this computer dropped %" PRIu32 " datagrams so far, as its buffer of %" PRIu32
@@ -81,8 +80,7 @@ static void note_stranger(listener *it, const struct sockaddr_in *from)
 {
     char address[INET_ADDRSTRLEN];
     it->strangers++;
-    if ((it->strangers & (it->strangers - 1)) != 0)
-        return;
+    if ((it->strangers & (it->strangers - 1)) != 0) return;
     inet_ntop(AF_INET, &from->sin_addr, address, sizeof address);
     sf_log(SF_LOG_WARNING, "%s: %" PRIu64 " datagrams so far from elsewhere, the last from %s, are left out",
            it->endpoint, it->strangers, address);
@@ -92,8 +90,7 @@ static void note_stranger(listener *it, const struct sockaddr_in *from)
  * sends to. */
 static void ask(listener *it, int64_t now_ns)
 {
-    if (it->request.sin_port == 0 || it->asked == ASKED || now_ns < it->ask_ns)
-        return;
+    if (it->request.sin_port == 0 || it->asked == ASKED || now_ns < it->ask_ns) return;
     it->asked++;
     it->ask_ns = now_ns + ASK_NS;
     for (const sf_part *at = it->questions; at->size > 0; at++)
@@ -118,10 +115,8 @@ static void note_heard(listener *it)
 static void note_sender(listener *it, struct in_addr from)
 {
     char first[INET_ADDRSTRLEN], other[INET_ADDRSTRLEN];
-    if (it->first.s_addr == 0)
-        it->first = from;
-    if (it->first.s_addr == from.s_addr || it->several_were_told)
-        return;
+    if (it->first.s_addr == 0) it->first = from;
+    if (it->first.s_addr == from.s_addr || it->several_were_told) return;
     it->several_were_told = true;
     inet_ntop(AF_INET, &it->first, first, sizeof first);
     inet_ntop(AF_INET, &from, other, sizeof other);
@@ -144,8 +139,7 @@ static void fill(listener *it)
     int count = recvmmsg(it->socket, it->taken, AT_ONCE, MSG_DONTWAIT, NULL);
     it->count = count > 0 ? (unsigned)count : 0;
     it->next = 0;
-    if (it->count == 0)
-        return;
+    if (it->count == 0) return;
     note_heard(it);
     note_dropped(it, &it->taken[it->count - 1].msg_hdr);
 }
@@ -153,8 +147,7 @@ static void fill(listener *it)
 /* The next datagram that has arrived from the device; false where none has. */
 static bool take_next(listener *it, sf_decoder *decoder, unsigned *index)
 {
-    if (it->next == it->count)
-        fill(it);
+    if (it->next == it->count) fill(it);
     while (it->next < it->count) {
         *index = it->next++;
         if (!it->has_device || it->from[*index].sin_addr.s_addr == it->device.s_addr) {
@@ -173,8 +166,7 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
     unsigned index;
     for (bool was_interrupted = false; !take_next(it, decoder, &index);) {
         int64_t now = sf_clock_monotonic_ns();
-        if (now >= deadline_ns || was_interrupted)
-            return SF_AGAIN;
+        if (now >= deadline_ns || was_interrupted) return SF_AGAIN;
         struct pollfd waiting = {.fd = it->socket, .events = POLLIN};
         int64_t wait_ms = (deadline_ns - now + SF_MILLISECOND - 1) / SF_MILLISECOND;
         was_interrupted = poll(&waiting, 1, (int)(wait_ms < 1000 ? wait_ms : 1000)) < 0 && errno == EINTR;
@@ -194,8 +186,7 @@ static bool is_connected(const sf_transport *transport)
 static void close_listener(sf_transport *transport)
 {
     listener *it = (listener *)transport;
-    if (it->socket >= 0)
-        close(it->socket);
+    if (it->socket >= 0) close(it->socket);
     sf_free(it);
 }
 
@@ -256,14 +247,12 @@ static int take_request(listener *it, const sf_transport_settings *settings, sf_
 {
     struct addrinfo *address;
     sf_error reason = {0};
-    if (settings->request == NULL || settings->questions == NULL)
-        return SF_OK;
+    if (settings->request == NULL || settings->questions == NULL) return SF_OK;
     int status = sf_udp_addresses(&address, settings->request, false, &reason);
     if (status == SF_USAGE)
         return sf_fail(error, SF_CONFIG, "ask", "found '%s', expected off, or udp://HOST:PORT",
                        settings->request);
-    if (status != SF_OK)
-        return sf_fail(error, SF_CONFIG, "ask", "%s: %s", reason.place, reason.text);
+    if (status != SF_OK) return sf_fail(error, SF_CONFIG, "ask", "%s: %s", reason.place, reason.text);
     memcpy(&it->request, address->ai_addr, sizeof it->request);
     it->questions = settings->questions;
     freeaddrinfo(address);
@@ -274,8 +263,7 @@ static int listen_at(listener *it, sf_error *error)
 {
     struct addrinfo *address;
     int status = sf_udp_addresses(&address, it->endpoint, true, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     it->socket = socket(address->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (it->socket < 0)
         status = sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a socket: %s", strerror(errno));
@@ -291,19 +279,15 @@ static int open_listener(sf_transport **out, const sf_transport_settings *settin
 {
     *out = NULL;
     listener *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_udp;
     it->socket = -1;
     atomic_store(&it->heard_ns, INT64_MIN);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
     int status = take_device(it, settings->device, error);
-    if (status == SF_OK)
-        status = take_request(it, settings, error);
-    if (status == SF_OK)
-        status = sf_descriptors_check(1, it->endpoint, error);
-    if (status == SF_OK)
-        status = listen_at(it, error);
+    if (status == SF_OK) status = take_request(it, settings, error);
+    if (status == SF_OK) status = sf_descriptors_check(1, it->endpoint, error);
+    if (status == SF_OK) status = listen_at(it, error);
     if (status != SF_OK) {
         close_listener(&it->transport);
         return status;

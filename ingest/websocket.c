@@ -68,11 +68,9 @@ static int begin_frame(sf_websocket *it, sf_error *error)
     it->left = payload_length(it->head);
     it->taken = 0;
     it->in_frame = true;
-    if (it->is_server)
-        memcpy(it->mask, it->head + it->head_size - 4, 4);
+    if (it->is_server) memcpy(it->mask, it->head + it->head_size - 4, 4);
     it->head_size = 0;
-    if (is_control(it->frame))
-        return SF_OK;
+    if (is_control(it->frame)) return SF_OK;
     if (it->frame != SF_WEBSOCKET_MORE) {
         it->kind = it->frame;
         it->length = 0;
@@ -86,10 +84,8 @@ static int take_head(sf_websocket *it, const unsigned char *bytes, size_t size, 
 {
     while (*used < size) {
         it->head[it->head_size++] = bytes[(*used)++];
-        if (it->head_size == 2 && check_head(it, error) != SF_OK)
-            return SF_DATA;
-        if (it->head_size >= 2 && it->head_size == head_length(it->head))
-            return begin_frame(it, error);
+        if (it->head_size == 2 && check_head(it, error) != SF_OK) return SF_DATA;
+        if (it->head_size >= 2 && it->head_size == head_length(it->head)) return begin_frame(it, error);
     }
     return SF_AGAIN;
 }
@@ -102,8 +98,7 @@ static int make_room(sf_websocket *it, size_t size, unsigned char **room, sf_err
         *room = it->control + it->taken;
         return SF_OK;
     }
-    if (size == 0 || it->length + size > it->most)
-        return SF_OK;
+    if (size == 0 || it->length + size > it->most) return SF_OK;
     if (sf_reserve(&it->bytes, &it->capacity, (size_t)it->length + size, 1) != 0)
         return sf_fail_memory(error);
     *room = it->bytes + it->length;
@@ -116,18 +111,15 @@ static int take_payload(sf_websocket *it, const unsigned char *bytes, size_t siz
     size_t count = it->left < size - *used ? (size_t)it->left : size - *used;
     unsigned char *room;
     int status = make_room(it, count, &room, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (room != NULL) {
         memcpy(room, bytes + *used, count);
-        if (it->is_server)
-            sf_websocket_mask(room, count, it->mask, it->taken);
+        if (it->is_server) sf_websocket_mask(room, count, it->mask, it->taken);
     }
     *used += count;
     it->taken += count;
     it->left -= count;
-    if (!is_control(it->frame))
-        it->length += count;
+    if (!is_control(it->frame)) it->length += count;
     it->in_frame = it->left > 0;
     return it->in_frame ? SF_AGAIN : SF_OK;
 }
@@ -140,8 +132,7 @@ static bool end_frame(sf_websocket *it, sf_websocket_message *message)
         *message = (sf_websocket_message){it->frame, it->taken, it->control};
         return true;
     }
-    if (!it->is_final)
-        return false;
+    if (!it->is_final) return false;
     const unsigned char *kept = it->length == 0 ? nothing : it->bytes;
     *message = (sf_websocket_message){it->kind, it->length, it->length <= it->most ? kept : NULL};
     it->kind = SF_WEBSOCKET_MORE;
@@ -154,12 +145,9 @@ int sf_websocket_read(sf_websocket *it, const void *bytes, size_t size, size_t *
     *used = 0;
     for (;;) {
         int status = it->in_frame ? SF_OK : take_head(it, bytes, size, used, error);
-        if (status == SF_OK)
-            status = take_payload(it, bytes, size, used, error);
-        if (status != SF_OK)
-            return status;
-        if (end_frame(it, message))
-            return SF_OK;
+        if (status == SF_OK) status = take_payload(it, bytes, size, used, error);
+        if (status != SF_OK) return status;
+        if (end_frame(it, message)) return SF_OK;
     }
 }
 
@@ -182,8 +170,7 @@ size_t sf_websocket_put_head(unsigned char to[SF_WEBSOCKET_HEAD], sf_websocket_k
     to[1] = (unsigned char)((mask != NULL ? 0x80u : 0u) | (bytes == 0 ? length : bytes == 2 ? 126u : 127u));
     for (size_t i = 0; i < bytes; i++)
         to[size++] = (unsigned char)(length >> 8 * (bytes - 1 - i));
-    if (mask != NULL)
-        memcpy(to + size, mask, 4);
+    if (mask != NULL) memcpy(to + size, mask, 4);
     return size + (mask != NULL ? 4 : 0);
 }
 
@@ -250,10 +237,8 @@ static void put_base64(char *to, const unsigned char *bytes, size_t size)
     for (size_t i = 0; i < size; i += 3) {
         size_t count = size - i < 3 ? size - i : 3;
         uint32_t group = (uint32_t)bytes[i] << 16;
-        if (count > 1)
-            group |= (uint32_t)bytes[i + 1] << 8;
-        if (count > 2)
-            group |= bytes[i + 2];
+        if (count > 1) group |= (uint32_t)bytes[i + 1] << 8;
+        if (count > 2) group |= bytes[i + 2];
         for (size_t k = 0; k < 4; k++)
             *to++ = k <= count ? letters[group >> (18 - 6 * k) & 63] : '=';
     }
@@ -279,8 +264,7 @@ void sf_websocket_accept(char accept[SF_WEBSOCKET_ACCEPT_SIZE], const char *key)
 size_t sf_websocket_head_length(const char *bytes, size_t size)
 {
     for (size_t i = 4; i <= size; i++)
-        if (memcmp(bytes + i - 4, "\r\n\r\n", 4) == 0)
-            return i;
+        if (memcmp(bytes + i - 4, "\r\n\r\n", 4) == 0) return i;
     return 0;
 }
 
@@ -288,12 +272,10 @@ size_t sf_websocket_head_length(const char *bytes, size_t size)
 static bool is_like(const char *text, size_t size, const char *word)
 {
     size_t length = strlen(word);
-    if (size != length)
-        return false;
+    if (size != length) return false;
     for (size_t i = 0; i < length; i++) {
         char c = text[i];
-        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != word[i])
-            return false;
+        if ((c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c) != word[i]) return false;
     }
     return true;
 }
@@ -336,8 +318,7 @@ static bool has_word(sf_part list, const char *word)
     while (at < end) {
         const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma != NULL ? comma : end;
         sf_part item = strip(at, (size_t)(stop - at));
-        if (is_like(item.data, item.size, word))
-            return true;
+        if (is_like(item.data, item.size, word)) return true;
         at = stop + 1;
     }
     return false;

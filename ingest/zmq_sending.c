@@ -25,10 +25,8 @@ typedef struct responder {
 /* before its context; NULL is allowed */
 static void responder_close(responder *it)
 {
-    if (it == NULL)
-        return;
-    if (it->socket != NULL)
-        zmq_close(it->socket);
+    if (it == NULL) return;
+    if (it->socket != NULL) zmq_close(it->socket);
     sf_free(it);
 }
 
@@ -59,8 +57,7 @@ static int responder_open(responder **out, void *context, const char *address,
 {
     *out = NULL;
     responder *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->answer = answer;
     it->socket = zmq_socket(context, ZMQ_REP);
     if (bind_next(it, address) != 0)
@@ -116,8 +113,7 @@ static int open_sending(sf_sending **out, const sf_sending_settings *settings, s
 {
     *out = NULL;
     zmq_sending *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     const sf_publisher_settings wanted = {.endpoint = settings->endpoint,
                                           .queue = QUEUE_MESSAGES,
                                           .lossless = true,

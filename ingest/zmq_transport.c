@@ -37,10 +37,8 @@ typedef struct heartbeat {
 /* NULL is allowed */
 static void heartbeat_close(heartbeat *it)
 {
-    if (it == NULL)
-        return;
-    if (it->socket != NULL)
-        zmq_close(it->socket);
+    if (it == NULL) return;
+    if (it->socket != NULL) zmq_close(it->socket);
     sf_free(it);
 }
 
@@ -63,8 +61,7 @@ static int connect_asker(heartbeat *it)
     const int none = 0;
     it->socket = zmq_socket(it->context, ZMQ_REQ);
     it->is_asked = false;
-    if (it->socket == NULL || zmq_setsockopt(it->socket, ZMQ_LINGER, &none, sizeof none) != 0)
-        return -1;
+    if (it->socket == NULL || zmq_setsockopt(it->socket, ZMQ_LINGER, &none, sizeof none) != 0) return -1;
     return zmq_connect(it->socket, it->endpoint);
 }
 
@@ -73,8 +70,7 @@ static int heartbeat_open(heartbeat **out, void *context, const char *endpoint, 
 {
     *out = NULL;
     heartbeat *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->context = context;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", endpoint);
     int status = draw_uuid(it, error);
@@ -92,11 +88,9 @@ static int heartbeat_open(heartbeat **out, void *context, const char *endpoint, 
 static void take_answer(heartbeat *it)
 {
     char answer[64];
-    if (!it->is_asked || zmq_recv(it->socket, answer, sizeof answer, ZMQ_DONTWAIT) < 0)
-        return;
+    if (!it->is_asked || zmq_recv(it->socket, answer, sizeof answer, ZMQ_DONTWAIT) < 0) return;
     it->is_asked = false;
-    if (!it->is_heard || it->is_mute)
-        sf_log(SF_LOG_INFO, "%s: the rig answers heartbeats", it->endpoint);
+    if (!it->is_heard || it->is_mute) sf_log(SF_LOG_INFO, "%s: the rig answers heartbeats", it->endpoint);
     it->is_heard = true;
     it->is_mute = false;
 }
@@ -114,8 +108,7 @@ static void send_one(heartbeat *it, int64_t now_ns)
 /* Sends one where it is due, and takes answers; now_ns is the monotonic clock. NULL is allowed. */
 static void heartbeat_tend(heartbeat *it, int64_t now_ns)
 {
-    if (it == NULL || it->socket == NULL || now_ns < it->due_ns)
-        return;
+    if (it == NULL || it->socket == NULL || now_ns < it->due_ns) return;
     take_answer(it);
     if (!it->is_asked) {
         send_one(it, now_ns);
@@ -167,8 +160,7 @@ static int receive(sf_transport *transport, sf_decoder *decoder, int64_t deadlin
 {
     subscriber *it = (subscriber *)transport;
     int64_t now = sf_clock_monotonic_ns();
-    if (sf_byte_guard_gave_up(it->guard))
-        connect_again(it);
+    if (sf_byte_guard_gave_up(it->guard)) connect_again(it);
     count_cuts(it, decoder);
     heartbeat_tend(it->heartbeat, now);
     if (zmq_msg_recv(&it->message, it->socket, ZMQ_DONTWAIT) < 0 && !wait_for_message(it, now, deadline_ns))
@@ -195,8 +187,7 @@ static void close_subscriber(sf_transport *transport)
     heartbeat_close(it->heartbeat);
     sf_byte_guard_close(it->guard);
     zmq_msg_close(&it->message);
-    if (it->socket != NULL)
-        zmq_close(it->socket);
+    if (it->socket != NULL) zmq_close(it->socket);
     while (it->context != NULL && zmq_ctx_term(it->context) != 0 && zmq_errno() == EINTR)
         ;
     sf_free(it);
@@ -218,11 +209,9 @@ static int connect_socket(subscriber *it, const sf_transport_settings *settings,
 {
     const int64_t most = (int64_t)settings->most_bytes; /* a larger frame closes the connection */
     int status = sf_descriptors_check(SF_ZMQ_DESCRIPTORS, it->endpoint, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     it->context = zmq_ctx_new();
-    if (it->context != NULL)
-        it->socket = zmq_socket(it->context, ZMQ_SUB);
+    if (it->context != NULL) it->socket = zmq_socket(it->context, ZMQ_SUB);
     if (it->socket == NULL || set_option(it, ZMQ_RCVHWM, settings->queue) != 0 ||
         set_option(it, ZMQ_LINGER, 0) != 0 || !keep_alive(it) ||
         zmq_setsockopt(it->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0 ||
@@ -231,12 +220,10 @@ static int connect_socket(subscriber *it, const sf_transport_settings *settings,
                        zmq_strerror(zmq_errno()));
     bool has_keys = false;
     status = sf_curve_connect(it->socket, &settings->curve, error);
-    if (status == SF_OK)
-        status = sf_curve_client_wanted(&has_keys, &settings->curve, error);
+    if (status == SF_OK) status = sf_curve_client_wanted(&has_keys, &settings->curve, error);
     if (status == SF_OK)
         status = sf_byte_guard_open(&it->guard, it->context, it->socket, it->endpoint, has_keys, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (zmq_connect(it->socket, it->endpoint) != 0)
         return sf_fail(error, SF_USAGE, it->endpoint,
                        "is no ZeroMQ endpoint to connect to (%s): expected tcp://HOST:PORT or ipc://PATH",
@@ -248,8 +235,7 @@ static int open_subscriber(sf_transport **out, const sf_transport_settings *sett
 {
     *out = NULL;
     subscriber *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_zmq;
     zmq_msg_init(&it->message);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);

@@ -48,8 +48,7 @@ static int start(apart *it, const char *kind, const char *stream, sf_error *erro
             "cannot be read: the program %s, which reads HDF5 files, is not installed beside synfire",
             sf_apart_program);
     int failed = sf_apart_start(&it->process, program, kind, it->path, stream, sf_apart_memory(it->length));
-    if (failed == 0)
-        return SF_OK;
+    if (failed == 0) return SF_OK;
     return sf_fail(error, failed == ENOMEM ? SF_NO_MEMORY : SF_UNAVAILABLE, it->path,
                    "cannot be read: cannot start %s: %s", program, strerror(failed));
 }
@@ -83,8 +82,7 @@ typedef struct silence {
 static bool silence_lasts(silence *it, double taken)
 {
     double now = sf_clock_seconds();
-    if (taken > it->taken)
-        *it = (silence){it->patience, taken, now};
+    if (taken > it->taken) *it = (silence){it->patience, taken, now};
     return now - it->since > it->patience;
 }
 
@@ -100,8 +98,7 @@ static int wait_for_end(const apart *it, int *how, double patience, const sf_pro
     silence quiet = {.patience = patience, .since = sf_clock_seconds()};
     *how = 0;
     for (;;) {
-        if (sf_apart_has_ended(&it->process, how))
-            return SF_OK;
+        if (sf_apart_has_ended(&it->process, how)) return SF_OK;
         double taken = sf_apart_processor_seconds(&it->process);
         bool go_on = sf_progress_update(progress, "reading", 0, 1), endless = is_endless(it, taken);
         if (go_on && !endless && !silence_lasts(&quiet, taken)) {
@@ -109,8 +106,7 @@ static int wait_for_end(const apart *it, int *how, double patience, const sf_pro
             continue;
         }
         sf_apart_kill(&it->process);
-        if (!go_on)
-            return sf_fail(error, SF_CANCELLED, it->path, "stopped while reading");
+        if (!go_on) return sf_fail(error, SF_CANCELLED, it->path, "stopped while reading");
         return endless ? refuse_endless(it, error) : refuse_silent(it, patience, error);
     }
 }
@@ -142,22 +138,16 @@ int sf_apart_read_within(sf_parcel *parcel, const char *kind, const char *path, 
     *parcel = (sf_parcel){0};
     struct stat about;
     apart it = {.path = path, .process = {.parcel = -1, .lifeline = -1}};
-    if (stat(path, &about) != 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (stat(path, &about) != 0) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     it.length = (uint64_t)about.st_size;
     if (!sf_progress_update(progress, "reading", 0, 1))
         return sf_fail(error, SF_CANCELLED, path, "stopped while reading");
     int status = start(&it, kind, stream, error), how = 0;
-    if (status == SF_OK)
-        status = wait_for_end(&it, &how, patience, progress, error);
-    if (status == SF_OK)
-        status = judge_end(&it, how, error);
-    if (status == SF_OK && !sf_apart_seal(it.process.parcel))
-        status = sf_parcel_refuse(path, error);
-    if (status == SF_OK)
-        status = sf_parcel_map(parcel, it.process.parcel, path, error);
-    if (status == SF_OK)
-        sf_progress_update(progress, "reading", 1, 1);
+    if (status == SF_OK) status = wait_for_end(&it, &how, patience, progress, error);
+    if (status == SF_OK) status = judge_end(&it, how, error);
+    if (status == SF_OK && !sf_apart_seal(it.process.parcel)) status = sf_parcel_refuse(path, error);
+    if (status == SF_OK) status = sf_parcel_map(parcel, it.process.parcel, path, error);
+    if (status == SF_OK) sf_progress_update(progress, "reading", 1, 1);
     sf_apart_close(&it.process);
     return status;
 }

@@ -37,13 +37,10 @@ static int place_files(posix_spawn_file_actions_t *files, int parcel, int lifeli
         failed = posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (failed == 0 && printing != NULL)
         failed = posix_spawn_file_actions_addopen(files, STDERR_FILENO, printing, O_WRONLY, 0);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_adddup2(files, parcel, SF_APART_PARCEL);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_adddup2(files, lifeline, SF_APART_LIFELINE);
+    if (failed == 0) failed = posix_spawn_file_actions_adddup2(files, parcel, SF_APART_PARCEL);
+    if (failed == 0) failed = posix_spawn_file_actions_adddup2(files, lifeline, SF_APART_LIFELINE);
 #if __GLIBC_PREREQ(2, 34) /* else the reader does it first */
-    if (failed == 0)
-        failed = posix_spawn_file_actions_addclosefrom_np(files, SF_APART_LIFELINE + 1);
+    if (failed == 0) failed = posix_spawn_file_actions_addclosefrom_np(files, SF_APART_LIFELINE + 1);
 #endif
     return failed;
 }
@@ -56,10 +53,8 @@ static int place_signals(posix_spawnattr_t *attributes)
     sigfillset(&all);
     sigemptyset(&none);
     int failed = posix_spawnattr_setsigdefault(attributes, &all);
-    if (failed == 0)
-        failed = posix_spawnattr_setsigmask(attributes, &none);
-    if (failed == 0)
-        failed = posix_spawnattr_setpgroup(attributes, 0);
+    if (failed == 0) failed = posix_spawnattr_setsigmask(attributes, &none);
+    if (failed == 0) failed = posix_spawnattr_setpgroup(attributes, 0);
     if (failed == 0)
         failed = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
                                                           POSIX_SPAWN_SETPGROUP);
@@ -71,15 +66,12 @@ static int spawn(pid_t *process, const char *program, char *const *words, int pa
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     int failed = posix_spawn_file_actions_init(&files);
-    if (failed != 0)
-        return failed;
+    if (failed != 0) return failed;
     failed = posix_spawnattr_init(&attributes);
     if (failed == 0) {
         failed = place_files(&files, parcel, lifeline);
-        if (failed == 0)
-            failed = place_signals(&attributes);
-        if (failed == 0)
-            failed = posix_spawn(process, program, &files, &attributes, words, environ);
+        if (failed == 0) failed = place_signals(&attributes);
+        if (failed == 0) failed = posix_spawn(process, program, &files, &attributes, words, environ);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
@@ -89,8 +81,7 @@ static int spawn(pid_t *process, const char *program, char *const *words, int pa
 /* Out of the way of the numbers that the program gets them under. */
 static int move_up(int fd)
 {
-    if (fd < 0 || fd > SF_APART_LIFELINE)
-        return fd;
+    if (fd < 0 || fd > SF_APART_LIFELINE) return fd;
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, SF_APART_LIFELINE + 1);
     close(fd);
     return moved;
@@ -108,23 +99,18 @@ int sf_apart_start(sf_apart_process *it, const char *program, const char *kind, 
     int failed = it->parcel < 0 || pipe2(ends, O_CLOEXEC) != 0 ? errno : 0;
     it->lifeline = move_up(ends[0]);
     int far_end = move_up(ends[1]);
-    if (failed == 0 && (it->lifeline < 0 || far_end < 0))
-        failed = errno;
+    if (failed == 0 && (it->lifeline < 0 || far_end < 0)) failed = errno;
     pid_t process = 0;
-    if (failed == 0)
-        failed = spawn(&process, program, (char *const *)(uintptr_t)words, it->parcel, far_end);
+    if (failed == 0) failed = spawn(&process, program, (char *const *)(uintptr_t)words, it->parcel, far_end);
     it->process = process;
-    if (far_end >= 0)
-        close(far_end);
+    if (far_end >= 0) close(far_end);
     return failed;
 }
 
 void sf_apart_close(sf_apart_process *it)
 {
-    if (it->parcel >= 0)
-        close(it->parcel);
-    if (it->lifeline >= 0)
-        close((int)it->lifeline);
+    if (it->parcel >= 0) close(it->parcel);
+    if (it->lifeline >= 0) close((int)it->lifeline);
 }
 
 /* ---- waiting for its end ---- */
@@ -140,8 +126,7 @@ double sf_apart_processor_seconds(const sf_apart_process *it)
 {
     clockid_t clock;
     struct timespec taken;
-    if (clock_getcpuclockid((pid_t)it->process, &clock) != 0 || clock_gettime(clock, &taken) != 0)
-        return 0;
+    if (clock_getcpuclockid((pid_t)it->process, &clock) != 0 || clock_gettime(clock, &taken) != 0) return 0;
     return (double)taken.tv_sec + 1e-9 * (double)taken.tv_nsec;
 }
 
@@ -149,8 +134,7 @@ double sf_apart_processor_seconds(const sf_apart_process *it)
 void sf_apart_nap(const sf_apart_process *it, int ms)
 {
     struct pollfd end = {.fd = (int)it->lifeline, .events = POLLIN};
-    if (poll(&end, 1, ms) > 0)
-        usleep(200);
+    if (poll(&end, 1, ms) > 0) usleep(200);
 }
 
 void sf_apart_kill(const sf_apart_process *it)
@@ -173,16 +157,14 @@ static const char *signal_name(int number)
                  {SIGINT, "SIGINT"},   {SIGHUP, "SIGHUP"},   {SIGQUIT, "SIGQUIT"}, {SIGUSR1, "SIGUSR1"},
                  {SIGUSR2, "SIGUSR2"}, {SIGALRM, "SIGALRM"}, {SIGSYS, "SIGSYS"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].number == number)
-            return names[i].name;
+        if (names[i].number == number) return names[i].name;
     return "SIG?";
 }
 
 sf_apart_end sf_apart_judge(int how, int *code, const char **name)
 {
     *code = WIFEXITED(how) ? WEXITSTATUS(how) : 0;
-    if (!WIFSIGNALED(how))
-        return WIFEXITED(how) && *code == 0 ? SF_APART_ANSWERED : SF_APART_LEFT;
+    if (!WIFSIGNALED(how)) return WIFEXITED(how) && *code == 0 ? SF_APART_ANSWERED : SF_APART_LEFT;
     *name = signal_name(WTERMSIG(how));
     switch (WTERMSIG(how)) {
     case SIGXCPU:

@@ -25,8 +25,7 @@ static void add_word(sf_text *line, const char *word)
 {
     size_t slashes = 0;
     sf_text_append(line, " \"", line->length > 0 ? 2 : 0);
-    if (line->length == 0)
-        sf_text_append(line, "\"", 1);
+    if (line->length == 0) sf_text_append(line, "\"", 1);
     for (const char *c = word; *c != '\0'; c++) {
         for (size_t i = 0; *c == '"' && i < slashes + 1; i++)
             sf_text_append(line, "\\", 1);
@@ -56,8 +55,7 @@ static HANDLE make_job(uint64_t memory)
                                               JOB_OBJECT_LIMIT_PROCESS_MEMORY |
                                               JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION;
     limits.ProcessMemoryLimit = PROGRAM_MEMORY + memory;
-    if (job != NULL)
-        SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+    if (job != NULL) SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
     return job;
 }
 
@@ -73,8 +71,7 @@ static bool create(const char *program, char *line, HANDLE parcel, HANDLE nothin
     char room[256];
     SIZE_T size = sizeof room;
     how.lpAttributeList = (LPPROC_THREAD_ATTRIBUTE_LIST)(void *)room;
-    if (!InitializeProcThreadAttributeList(how.lpAttributeList, 1, 0, &size))
-        return false;
+    if (!InitializeProcThreadAttributeList(how.lpAttributeList, 1, 0, &size)) return false;
     UpdateProcThreadAttribute(how.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, given, sizeof given,
                               NULL, NULL);
     bool created = CreateProcessA(program, line, NULL, NULL, TRUE,
@@ -99,8 +96,7 @@ static double seconds_of(FILETIME time)
 double sf_apart_processor_seconds(const sf_apart_process *it)
 {
     FILETIME begun, ended, system, user;
-    if (!GetProcessTimes(handle_of(it), &begun, &ended, &system, &user))
-        return 0;
+    if (!GetProcessTimes(handle_of(it), &begun, &ended, &system, &user)) return 0;
     return seconds_of(system) + seconds_of(user) - it->begun_s;
 }
 
@@ -120,8 +116,7 @@ int sf_apart_start(sf_apart_process *it, const char *program, const char *kind, 
     it->parcel =
         parcel != INVALID_HANDLE_VALUE ? _open_osfhandle((intptr_t)parcel, O_BINARY | O_CLOEXEC) : -1;
     int failed = line.failed ? ENOMEM : it->lifeline == -1 || it->parcel < 0 ? EMFILE : 0;
-    if (failed == 0 && !create(program, line.data, parcel, nothing, &made))
-        failed = ENOENT;
+    if (failed == 0 && !create(program, line.data, parcel, nothing, &made)) failed = ENOENT;
     if (failed == 0) {
         AssignProcessToJobObject(job, made.hProcess);
         it->process = (intptr_t)made.hProcess;
@@ -129,20 +124,16 @@ int sf_apart_start(sf_apart_process *it, const char *program, const char *kind, 
         ResumeThread(made.hThread);
         CloseHandle(made.hThread);
     }
-    if (nothing != INVALID_HANDLE_VALUE)
-        CloseHandle(nothing);
+    if (nothing != INVALID_HANDLE_VALUE) CloseHandle(nothing);
     sf_text_free(&line);
     return failed;
 }
 
 void sf_apart_close(sf_apart_process *it)
 {
-    if (it->parcel >= 0)
-        close(it->parcel);
-    if (it->process != 0)
-        CloseHandle(handle_of(it));
-    if (it->lifeline != -1)
-        CloseHandle((HANDLE)it->lifeline);
+    if (it->parcel >= 0) close(it->parcel);
+    if (it->process != 0) CloseHandle(handle_of(it));
+    if (it->lifeline != -1) CloseHandle((HANDLE)it->lifeline);
 }
 
 /* ---- waiting for its end ---- */
@@ -150,8 +141,7 @@ void sf_apart_close(sf_apart_process *it)
 bool sf_apart_has_ended(const sf_apart_process *it, int *how)
 {
     DWORD code = 0;
-    if (WaitForSingleObject(handle_of(it), 0) != WAIT_OBJECT_0)
-        return false;
+    if (WaitForSingleObject(handle_of(it), 0) != WAIT_OBJECT_0) return false;
     GetExitCodeProcess(handle_of(it), &code);
     *how = (int)code;
     return true;
@@ -174,8 +164,7 @@ sf_apart_end sf_apart_judge(int how, int *code, const char **name)
 {
     unsigned said = (unsigned)how;
     *code = how;
-    if (said == 0)
-        return SF_APART_ANSWERED;
+    if (said == 0) return SF_APART_ANSWERED;
     if (said == ERROR_NOT_ENOUGH_QUOTA) /* as reader/limits_windows.c leaves */
         return SF_APART_ENDLESS;
     *name = said == EXCEPTION_ACCESS_VIOLATION         ? "access violation"

@@ -40,8 +40,7 @@ static int take_key(char into[SF_CURVE_TEXT_SIZE], const char *from, const char 
 {
     uint8_t bytes[SF_CURVE_KEY_BYTES];
     size_t length = (size_t)(to - from);
-    if (into[0] != '\0')
-        return sf_fail(error, SF_CONFIG, place, "line %zu: a second %s", line, name);
+    if (into[0] != '\0') return sf_fail(error, SF_CONFIG, place, "line %zu: a second %s", line, name);
     if (length != TEXT_LENGTH)
         return sf_fail(error, SF_CONFIG, place, "line %zu: a %s of %zu characters, expected the %d of Z85",
                        line, name, length, TEXT_LENGTH);
@@ -62,8 +61,7 @@ static int take_line(sf_curve_keys *keys, const char *from, const char *to, size
         return SF_OK;
     trim(&from, &name_end);
     bool is_secret = is_word(from, name_end, "secret-key");
-    if (!is_secret && !is_word(from, name_end, "public-key"))
-        return SF_OK; /* what people wrote about it */
+    if (!is_secret && !is_word(from, name_end, "public-key")) return SF_OK; /* what people wrote about it */
     const char *value = equals + 1;
     trim(&value, &to);
     return take_key(is_secret ? keys->secret_key : keys->public_key, value, to,
@@ -89,8 +87,7 @@ int sf_curve_parse(sf_curve_keys *keys, const char *bytes, size_t length, const 
     if (status == SF_OK && keys->public_key[0] == '\0')
         status = sf_fail(error, SF_CONFIG, place,
                          "is no key file: it has no public-key, as those that `synfire keys` writes");
-    if (status != SF_OK)
-        explicit_bzero(keys, sizeof *keys);
+    if (status != SF_OK) explicit_bzero(keys, sizeof *keys);
     return status;
 }
 
@@ -121,18 +118,13 @@ int sf_curve_read(sf_curve_keys *keys, const char *path, bool secret, sf_error *
 {
     sf_text text = {0};
     *keys = (sf_curve_keys){0};
-    if (zmq_has("curve") == 0)
-        return no_curve(error);
+    if (zmq_has("curve") == 0) return no_curve(error);
     int status = sf_file_read(&text, path, error);
-    if (status == SF_OK)
-        status = sf_curve_parse(keys, text.data, text.length, path, error);
-    if (text.data != NULL)
-        explicit_bzero(text.data, text.length);
+    if (status == SF_OK) status = sf_curve_parse(keys, text.data, text.length, path, error);
+    if (text.data != NULL) explicit_bzero(text.data, text.length);
     sf_text_free(&text);
-    if (status == SF_OK && secret)
-        status = check_pair(keys, path, error);
-    if (!secret || status != SF_OK)
-        explicit_bzero(keys->secret_key, sizeof keys->secret_key);
+    if (status == SF_OK && secret) status = check_pair(keys, path, error);
+    if (!secret || status != SF_OK) explicit_bzero(keys->secret_key, sizeof keys->secret_key);
     return status;
 }
 
@@ -141,13 +133,11 @@ static int write_new(const char *path, mode_t mode, const char *text, sf_error *
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0 && errno == EEXIST)
         return sf_fail(error, SF_CANNOT_CREATE, path, "is there already, and keys are never replaced");
-    if (fd < 0)
-        return sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(errno));
+    if (fd < 0) return sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(errno));
     size_t length = strlen(text);
     bool written = write(fd, text, length) == (ssize_t)length && fsync(fd) == 0;
     int reason = errno;
-    if (close(fd) == 0 && written)
-        return SF_OK;
+    if (close(fd) == 0 && written) return SF_OK;
     unlink(path);
     return sf_fail(error, SF_IO, path, "cannot write: %s", strerror(reason));
 }
@@ -171,8 +161,7 @@ int sf_curve_make(sf_curve_keys *keys, const char *path, sf_error *error)
     snprintf(text, sizeof text,
              "# The public half of a pair for CURVE: give this file to the other side.\n" SECTION,
              keys->public_key);
-    if (status == SF_OK && (status = write_new(public_path, 0644, text, error)) != SF_OK)
-        unlink(secret_path);
+    if (status == SF_OK && (status = write_new(public_path, 0644, text, error)) != SF_OK) unlink(secret_path);
     explicit_bzero(text, sizeof text);
     explicit_bzero(keys->secret_key, sizeof keys->secret_key);
     return status;
@@ -190,10 +179,8 @@ static int both(bool *wanted, const char *key, const char *other, const char *na
                 sf_error *error)
 {
     *wanted = sf_curve_is_given(key);
-    if (*wanted == sf_curve_is_given(other))
-        return SF_OK;
-    if (*wanted)
-        return sf_fail(error, SF_CONFIG, name, "is missing beside key: expected %s", what);
+    if (*wanted == sf_curve_is_given(other)) return SF_OK;
+    if (*wanted) return sf_fail(error, SF_CONFIG, name, "is missing beside key: expected %s", what);
     return sf_fail(error, SF_CONFIG, "key",
                    "is missing beside %s: expected the secret file of a pair, as "
                    "`synfire keys` makes",
@@ -215,10 +202,8 @@ int sf_curve_client_wanted(bool *wanted, const sf_curve_client *client, sf_error
 /* The key of a setting, of a configuration or of options, in place of the file's path. */
 int sf_curve_fail_at(const char *setting, int status, const sf_error *reason, sf_error *error)
 {
-    if (status == SF_NO_MEMORY)
-        return sf_fail_memory(error);
-    if (status == SF_UNAVAILABLE)
-        return sf_fail(error, SF_UNAVAILABLE, setting, "%s", reason->text);
+    if (status == SF_NO_MEMORY) return sf_fail_memory(error);
+    if (status == SF_UNAVAILABLE) return sf_fail(error, SF_UNAVAILABLE, setting, "%s", reason->text);
     return sf_fail(error, SF_CONFIG, setting, "%s: %s", reason->place, reason->text);
 }
 
@@ -228,14 +213,11 @@ int sf_curve_connect(void *socket, const sf_curve_client *client, sf_error *erro
     sf_error reason = {0};
     sf_curve_keys own, server;
     int status = sf_curve_client_wanted(&wanted, client, error);
-    if (status != SF_OK || !wanted)
-        return status;
+    if (status != SF_OK || !wanted) return status;
     status = sf_curve_read(&server, client->server_key, false, &reason);
-    if (status != SF_OK)
-        return sf_curve_fail_at("server_key", status, &reason, error);
+    if (status != SF_OK) return sf_curve_fail_at("server_key", status, &reason, error);
     status = sf_curve_read(&own, client->key, true, &reason);
-    if (status != SF_OK)
-        return sf_curve_fail_at("key", status, &reason, error);
+    if (status != SF_OK) return sf_curve_fail_at("key", status, &reason, error);
     bool set = zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, server.public_key, SF_CURVE_TEXT_SIZE) == 0 &&
                zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, own.public_key, SF_CURVE_TEXT_SIZE) == 0 &&
                zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, own.secret_key, SF_CURVE_TEXT_SIZE) == 0;

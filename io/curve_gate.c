@@ -49,8 +49,7 @@ static int add_client(sf_curve_gate *gate, const char *path, sf_error *error)
     sf_curve_keys keys;
     void *clients = gate->clients;
     int status = sf_curve_read(&keys, path, false, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (gate->count == MOST_CLIENTS)
         return sf_fail(error, SF_CONFIG, path, "is one too many: expected at most %d clients", MOST_CLIENTS);
     if (sf_reserve(&clients, &gate->capacity, gate->count + 1, sizeof *gate->clients) != 0)
@@ -66,8 +65,7 @@ static int add_folder(sf_curve_gate *gate, const char *path, DIR *folder, sf_err
     for (struct dirent *entry; status == SF_OK && (entry = readdir(folder)) != NULL;) {
         const char *ending = strrchr(entry->d_name, '.');
         char file[4096];
-        if (entry->d_name[0] == '.' || ending == NULL || strcmp(ending, ".key") != 0)
-            continue;
+        if (entry->d_name[0] == '.' || ending == NULL || strcmp(ending, ".key") != 0) continue;
         snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
         status = add_client(gate, file, error);
     }
@@ -79,8 +77,7 @@ static int add_folder(sf_curve_gate *gate, const char *path, DIR *folder, sf_err
 static int read_clients(sf_curve_gate *gate, const char *path, sf_error *error)
 {
     DIR *folder = opendir(path);
-    if (folder == NULL)
-        return add_client(gate, path, error);
+    if (folder == NULL) return add_client(gate, path, error);
     int status = add_folder(gate, path, folder, error);
     closedir(folder);
     return status;
@@ -89,8 +86,7 @@ static int read_clients(sf_curve_gate *gate, const char *path, sf_error *error)
 static bool is_client(const sf_curve_gate *gate, const uint8_t key[SF_CURVE_KEY_BYTES])
 {
     for (size_t i = 0; i < gate->count; i++)
-        if (memcmp(gate->clients[i], key, SF_CURVE_KEY_BYTES) == 0)
-            return true;
+        if (memcmp(gate->clients[i], key, SF_CURVE_KEY_BYTES) == 0) return true;
     return false;
 }
 
@@ -99,8 +95,7 @@ static bool is_client(const sf_curve_gate *gate, const uint8_t key[SF_CURVE_KEY_
 static bool may_tell(sf_curve_gate *gate)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
-    if (gate->told_ns != 0 && now_ns - gate->told_ns < TELL_EVERY_NS)
-        return false;
+    if (gate->told_ns != 0 && now_ns - gate->told_ns < TELL_EVERY_NS) return false;
     gate->told_ns = now_ns;
     return true;
 }
@@ -119,8 +114,7 @@ static bool receive(sf_curve_gate *gate, request *asked)
     for (size_t i = 0; i < REQUEST_FRAMES; i++)
         zmq_msg_init(&asked->frames[i]);
     for (asked->count = 0; more && asked->count < REQUEST_FRAMES; asked->count++) {
-        if (zmq_msg_recv(&asked->frames[asked->count], gate->asked, ZMQ_DONTWAIT) < 0)
-            return false;
+        if (zmq_msg_recv(&asked->frames[asked->count], gate->asked, ZMQ_DONTWAIT) < 0) return false;
         more = zmq_msg_more(&asked->frames[asked->count]);
     }
     return asked->count > NUMBER && !more;
@@ -138,8 +132,7 @@ static bool is_let_in(sf_curve_gate *gate, request *asked)
     if (asked->count != REQUEST_FRAMES || !is_text(&asked->frames[MECHANISM], "CURVE") ||
         zmq_msg_size(key) != SF_CURVE_KEY_BYTES)
         return false;
-    if (is_client(gate, zmq_msg_data(key)))
-        return true;
+    if (is_client(gate, zmq_msg_data(key))) return true;
     if (may_tell(gate))
         sf_log(SF_LOG_WARNING, "refused a client at %.*s: its public key %s is not among those of `clients`",
                (int)zmq_msg_size(address), (const char *)zmq_msg_data(address),
@@ -162,8 +155,7 @@ static void answer(sf_curve_gate *gate, request *asked)
 static void serve(sf_curve_gate *gate)
 {
     request asked;
-    if (receive(gate, &asked))
-        answer(gate, &asked);
+    if (receive(gate, &asked)) answer(gate, &asked);
     for (size_t i = 0; i < REQUEST_FRAMES; i++)
         zmq_msg_close(&asked.frames[i]);
 }
@@ -205,12 +197,9 @@ static void *run(void *argument)
     while (!atomic_load(&gate->stopping)) {
         zmq_pollitem_t waiting[] = {{.socket = gate->monitor, .events = ZMQ_POLLIN},
                                     {.socket = gate->asked, .events = ZMQ_POLLIN}};
-        if (zmq_poll(waiting, gate->has_keys ? 2 : 1, POLL_MS) <= 0)
-            continue;
-        if (waiting[0].revents != 0)
-            follow(gate);
-        if (gate->has_keys && waiting[1].revents != 0)
-            serve(gate);
+        if (zmq_poll(waiting, gate->has_keys ? 2 : 1, POLL_MS) <= 0) continue;
+        if (waiting[0].revents != 0) follow(gate);
+        if (gate->has_keys && waiting[1].revents != 0) serve(gate);
     }
     return NULL;
 }
@@ -221,8 +210,7 @@ static int set_keys(sf_curve_gate *gate, const char *path, sf_error *error)
 {
     sf_curve_keys keys;
     int one = 1, none = 0, status = sf_curve_read(&keys, path, true, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bool set = zmq_setsockopt(gate->socket, ZMQ_CURVE_SERVER, &one, sizeof one) == 0 &&
                zmq_setsockopt(gate->socket, ZMQ_CURVE_SECRETKEY, keys.secret_key, SF_CURVE_TEXT_SIZE) == 0 &&
                zmq_setsockopt(gate->socket, ZMQ_ZAP_DOMAIN, DOMAIN, strlen(DOMAIN)) == 0 &&
@@ -247,8 +235,7 @@ static int open_keys(sf_curve_gate *gate, void *context, const sf_curve_server *
 {
     sf_error reason = {0};
     int status = read_clients(gate, server->clients, &reason);
-    if (status != SF_OK)
-        return sf_curve_fail_at("clients", status, &reason, error);
+    if (status != SF_OK) return sf_curve_fail_at("clients", status, &reason, error);
     gate->asked = zmq_socket(context, ZMQ_REP);
     if (gate->asked == NULL || zmq_bind(gate->asked, ASKED) != 0)
         return sf_fail(error, SF_UNAVAILABLE, "key", "cannot ask who connects: %s",
@@ -260,10 +247,8 @@ static int open_keys(sf_curve_gate *gate, void *context, const sf_curve_server *
 static int open_gate(sf_curve_gate *gate, void *context, const sf_curve_server *server, sf_error *error)
 {
     int status = sf_visitors_open(&gate->visitors, gate->socket, error);
-    if (status == SF_OK && gate->has_keys)
-        status = open_keys(gate, context, server, error);
-    if (status == SF_OK)
-        status = open_monitor(gate, context, error);
+    if (status == SF_OK && gate->has_keys) status = open_keys(gate, context, server, error);
+    if (status == SF_OK) status = open_monitor(gate, context, error);
     return status == SF_OK ? sf_thread_start(&gate->thread, "synfire-keys", run, gate, error) : status;
 }
 
@@ -273,11 +258,9 @@ int sf_curve_gate_open(sf_curve_gate **out, void *context, void *socket, const s
     bool wanted;
     *out = NULL;
     int status = sf_curve_server_wanted(&wanted, server, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_curve_gate *gate = sf_alloc(1, sizeof *gate);
-    if (gate == NULL)
-        return sf_fail_memory(error);
+    if (gate == NULL) return sf_fail_memory(error);
     gate->socket = socket;
     gate->has_keys = wanted;
     status = open_gate(gate, context, server, error);
@@ -302,14 +285,11 @@ int64_t sf_curve_gate_refused(const sf_curve_gate *gate)
 
 void sf_curve_gate_close(sf_curve_gate *gate)
 {
-    if (gate == NULL)
-        return;
+    if (gate == NULL) return;
     atomic_store(&gate->stopping, true);
     sf_thread_join(&gate->thread);
-    if (gate->monitor != NULL)
-        zmq_close(gate->monitor);
-    if (gate->asked != NULL)
-        zmq_close(gate->asked);
+    if (gate->monitor != NULL) zmq_close(gate->monitor);
+    if (gate->asked != NULL) zmq_close(gate->asked);
     sf_visitors_close(gate->visitors);
     sf_free(gate->clients);
     sf_free(gate);

@@ -21,8 +21,7 @@ static int write_all(void *user, int fd, const void *data, size_t size)
 static int sync_any(int fd, int (*how)(int fd))
 {
     while (how(fd) != 0)
-        if (errno != EINTR)
-            return errno == EINVAL || errno == EROFS ? 0 : errno;
+        if (errno != EINTR) return errno == EINVAL || errno == EROFS ? 0 : errno;
     return 0;
 }
 
@@ -40,8 +39,7 @@ static int sync_name(void *user, const char *path)
     int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
     snprintf(folder, sizeof folder, "%.*s", length, slash == NULL ? "." : path);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return errno;
+    if (fd < 0) return errno;
     int reason = sync_any(fd, fsync);
     close(fd);
     return reason;
@@ -51,8 +49,7 @@ static int room(void *user, int fd, uint64_t *bytes)
 {
     (void)user;
     struct statvfs about;
-    if (fstatvfs(fd, &about) != 0)
-        return errno;
+    if (fstatvfs(fd, &about) != 0) return errno;
     *bytes = (uint64_t)about.f_bavail * about.f_frsize;
     return 0;
 }

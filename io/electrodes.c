@@ -29,8 +29,7 @@ static int add(sf_electrodes *to, size_t *capacity, const sf_unit *unit, int32_t
 static bool take_number(const char **at, char after, double *number)
 {
     const char *end, ends[] = {after, '\0'};
-    if (!sf_parse_real_until(*at + strspn(*at, " \t"), ends, number, &end) || *end != after)
-        return false;
+    if (!sf_parse_real_until(*at + strspn(*at, " \t"), ends, number, &end) || *end != after) return false;
     *at = end + (after != '\0');
     return true;
 }
@@ -74,8 +73,7 @@ static int read_routing(sf_electrodes *to, const char *text, const char *path, s
     size_t capacity = 0;
     int status = SF_OK;
     taken *all = sf_alloc(1, sizeof *all);
-    if (all == NULL)
-        return sf_fail_memory(error);
+    if (all == NULL) return sf_fail_memory(error);
     to->is_routing = true;
     for (const char *at = text; *at != '\0' && status == SF_OK;) {
         const char *begin = at;
@@ -151,8 +149,7 @@ static char *next_map_line(char **rest, size_t *number)
         line[strcspn(line, "\r")] = '\0';
         ++*number;
         size_t blanks = strspn(line, " \t");
-        if (line[blanks] != '\0' && strncmp(line + blanks, "//", 2) != 0)
-            return line;
+        if (line[blanks] != '\0' && strncmp(line + blanks, "//", 2) != 0) return line;
     }
     return NULL;
 }
@@ -167,10 +164,8 @@ static bool looks_like_map(const char *text)
         snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), text);
         text += length + strspn(text + length, "\r\n");
         size_t blanks = strspn(line, " \t");
-        if (line[blanks] == '\0' || strncmp(line + blanks, "//", 2) == 0)
-            continue;
-        if (read_map_row(&row, line))
-            return true;
+        if (line[blanks] == '\0' || strncmp(line + blanks, "//", 2) == 0) continue;
+        if (read_map_row(&row, line)) return true;
         found++;
     }
     return false;
@@ -195,13 +190,10 @@ static int add_map_row(sf_electrodes *to, size_t *capacity, const map_row *row, 
     if (sf_reserve(&to->channels, capacity, before + 1, sizeof *to->channels) != 0)
         return sf_fail_memory(error);
     for (size_t i = 0; i < before; i++)
-        if (to->channels[i] == row->electrode)
-            return refuse_map(path, number, "each pin once", label, error);
+        if (to->channels[i] == row->electrode) return refuse_map(path, number, "each pin once", label, error);
     int status = sf_units_intern(&to->units, label, &unit, error);
-    if (status == SF_OK && unit != before)
-        return refuse_map(path, number, "each label once", label, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && unit != before) return refuse_map(path, number, "each label once", label, error);
+    if (status != SF_OK) return status;
     to->channels[unit] = row->electrode;
     to->units.items[unit].x_um = MAP_PITCH_UM * row->column;
     to->units.items[unit].y_um = MAP_PITCH_UM * row->row;
@@ -242,11 +234,9 @@ typedef struct table {
 static char separator_of(const char *line)
 {
     size_t digits = strspn(line, "0123456789"), length = strcspn(line, "\r\n");
-    if (digits > 0 && line[digits] == '(')
-        return '\0';
+    if (digits > 0 && line[digits] == '(') return '\0';
     for (const char *of = ";\t,"; *of != '\0'; of++)
-        if (memchr(line, *of, length) != NULL)
-            return *of;
+        if (memchr(line, *of, length) != NULL) return *of;
     return '\0';
 }
 
@@ -322,11 +312,9 @@ static int take_heading(table *of, sf_electrodes *to, char *const *fields, size_
 static bool read_length(const table *of, char *field, double scale, double *um)
 {
     char *comma = of->separator != ',' ? strchr(field, ',') : NULL;
-    if (comma != NULL)
-        *comma = '.';
+    if (comma != NULL) *comma = '.';
     *um = NAN;
-    if (field[0] == '\0' || strcasecmp(field, "nan") == 0)
-        return true;
+    if (field[0] == '\0' || strcasecmp(field, "nan") == 0) return true;
     bool good = sf_parse_real(field, um);
     *um *= scale;
     return good;
@@ -337,14 +325,12 @@ static int take_row(table *of, sf_electrodes *to, size_t *capacity, char *const 
 {
     double x_um, y_um;
     uint32_t unit;
-    if (count < of->needed)
-        return refuse_row(of, "a name, x and y", fields[0], error);
+    if (count < of->needed) return refuse_row(of, "a name, x and y", fields[0], error);
     const char *name = fields[of->name];
     const char *number = name + (name[0] == '#');
     size_t digits = strspn(number, "0123456789");
     bool is_number = digits > 0 && digits < 8 && number[digits] == '\0';
-    if (name[0] == '#' && is_number)
-        to->has_indices = true;
+    if (name[0] == '#' && is_number) to->has_indices = true;
     if (name[0] == '\0' || (to->has_indices && !is_number))
         return refuse_row(of, to->has_indices ? "the index of a unit" : "a name", name, error);
     if (!read_length(of, fields[of->x], of->x_um, &x_um) || !read_length(of, fields[of->y], of->y_um, &y_um))
@@ -353,10 +339,8 @@ static int take_row(table *of, sf_electrodes *to, size_t *capacity, char *const 
         return sf_fail_memory(error);
     size_t before = to->units.count;
     int status = sf_units_intern(&to->units, number, &unit, error);
-    if (status == SF_OK && unit != before)
-        return refuse_row(of, "each name once", name, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && unit != before) return refuse_row(of, "each name once", name, error);
+    if (status != SF_OK) return status;
     to->channels[unit] = is_number ? (int32_t)strtol(number, NULL, 10) : -1;
     to->units.items[unit].x_um = x_um;
     to->units.items[unit].y_um = y_um;
@@ -379,8 +363,7 @@ static int read_table(sf_electrodes *to, char *text, char separator, const char 
         double number;
         of.line++;
         line[strcspn(line, "\r")] = '\0';
-        if (line[strspn(line, " \t")] == '\0')
-            continue;
+        if (line[strspn(line, " \t")] == '\0') continue;
         size_t count = cut(&of, line, fields);
         bool is_heading = !begun && !(count > 1 && sf_parse_real(fields[1], &number));
         begun = true;
@@ -411,8 +394,7 @@ static int take_contact(sf_electrodes *to, size_t *capacity, const json_t *probe
                           .y_um = number_at(place, 1) * scale,
                           .kind = SF_UNIT_MULTI_UNIT,
                           .electrode = (int32_t)index};
-    if (!(channel >= 0 && channel <= MOST_INDEX))
-        return SF_OK;
+    if (!(channel >= 0 && channel <= MOST_INDEX)) return SF_OK;
     return add(to, capacity, &unit, (int32_t)channel, error);
 }
 
@@ -441,8 +423,7 @@ static int read_json(sf_electrodes *to, const sf_text *text, const char *path, s
 {
     json_error_t reason;
     json_t *document = json_loadb(text->data, text->length, 0, &reason);
-    if (document == NULL)
-        return sf_fail(error, SF_DATA, path, "line %d: %s", reason.line, reason.text);
+    if (document == NULL) return sf_fail(error, SF_DATA, path, "line %d: %s", reason.line, reason.text);
     int status = read_probes(to, document, path, error);
     json_decref(document);
     return status;
@@ -455,8 +436,7 @@ int sf_electrodes_read(sf_electrodes *electrodes, const char *path, sf_error *er
     sf_text text = {0};
     *electrodes = (sf_electrodes){0};
     int status = sf_file_read(&text, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     char *begin = text.data + strspn(text.data, "\xef\xbb\xbf \t\r\n");
     char separator = separator_of(begin);
     status = *begin == '{'           ? read_json(electrodes, &text, path, error)
@@ -466,10 +446,8 @@ int sf_electrodes_read(sf_electrodes *electrodes, const char *path, sf_error *er
     sf_text_free(&text);
     if (status == SF_OK && electrodes->units.count == 0)
         status = sf_fail(error, SF_DATA, path, "has no electrode that is connected");
-    if (status == SF_OK)
-        status = sf_units_finish(&electrodes->units, error);
-    if (status != SF_OK)
-        sf_electrodes_free(electrodes);
+    if (status == SF_OK) status = sf_units_finish(&electrodes->units, error);
+    if (status != SF_OK) sf_electrodes_free(electrodes);
     return status;
 }
 

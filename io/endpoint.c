@@ -20,8 +20,7 @@ static bool is_loopback(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET)
         return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
-    if (address->sa_family != AF_INET6)
-        return false;
+    if (address->sa_family != AF_INET6) return false;
     const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
     return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
 }
@@ -31,12 +30,10 @@ static bool is_interface(const char *host, bool *loopback)
 {
     struct ifaddrs *all = NULL;
     bool found = false;
-    if (getifaddrs(&all) != 0)
-        return false;
+    if (getifaddrs(&all) != 0) return false;
     *loopback = true;
     for (const struct ifaddrs *one = all; one != NULL; one = one->ifa_next) {
-        if (strcmp(one->ifa_name, host) != 0)
-            continue;
+        if (strcmp(one->ifa_name, host) != 0) continue;
         found = true;
         const struct sockaddr *address = one->ifa_addr;
         if (address != NULL && (address->sa_family == AF_INET || address->sa_family == AF_INET6))
@@ -52,8 +49,7 @@ static bool leads_out(const char *host)
 {
     const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *all = NULL;
-    if (getaddrinfo(host, NULL, &wanted, &all) != 0)
-        return false;
+    if (getaddrinfo(host, NULL, &wanted, &all) != 0) return false;
     bool out = false;
     for (const struct addrinfo *one = all; one != NULL; one = one->ai_next)
         out = out || !is_loopback(one->ai_addr);
@@ -64,10 +60,8 @@ static bool leads_out(const char *host)
 static bool host_is_public(const char *host)
 {
     bool loopback;
-    if (strcmp(host, "*") == 0)
-        return true;
-    if (is_interface(host, &loopback))
-        return !loopback;
+    if (strcmp(host, "*") == 0) return true;
+    if (is_interface(host, &loopback)) return !loopback;
     return leads_out(host);
 }
 
@@ -76,10 +70,8 @@ bool sf_endpoint_is_public(const char *endpoint)
     static const char *const networks[] = {"pgm://",  "epgm://", "norm://", "udp://",
                                            "tipc://", "vmci://", "ws://",   "wss://"};
     for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++)
-        if (begins(endpoint, networks[i]))
-            return true;
-    if (!begins(endpoint, "tcp://"))
-        return false;
+        if (begins(endpoint, networks[i])) return true;
+    if (!begins(endpoint, "tcp://")) return false;
     const char *address = endpoint + strlen("tcp://"), *colon = strrchr(address, ':');
     size_t length = colon != NULL ? (size_t)(colon - address) : strlen(address);
     if (length >= 2 && address[0] == '[' && address[length - 1] == ']') {
@@ -87,8 +79,7 @@ bool sf_endpoint_is_public(const char *endpoint)
         length -= 2;
     }
     char host[256];
-    if (length >= sizeof host)
-        return true;
+    if (length >= sizeof host) return true;
     snprintf(host, sizeof host, "%.*s", (int)length, address);
     return host_is_public(host);
 }
@@ -105,8 +96,7 @@ bool sf_endpoint_split(const char *endpoint, char host[256], char port[8])
 {
     const char *colon = strrchr(endpoint, ':');
     uint64_t number;
-    if (colon == NULL || colon == endpoint || !sf_parse_uint(colon + 1, UINT16_MAX, &number))
-        return false;
+    if (colon == NULL || colon == endpoint || !sf_parse_uint(colon + 1, UINT16_MAX, &number)) return false;
     size_t length = (size_t)(colon - endpoint), brackets = endpoint[0] == '[' && colon[-1] == ']' ? 1 : 0;
     if (length - 2 * brackets >= 256 || (brackets == 0 && memchr(endpoint, ':', length) != NULL))
         return false;

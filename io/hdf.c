@@ -29,8 +29,7 @@ static _Thread_local char reason[256];
 static herr_t keep_deepest(unsigned depth, const H5E_error2_t *record, void *user)
 {
     (void)user;
-    if (depth == 0 && record->desc != NULL)
-        snprintf(reason, sizeof reason, "%s", record->desc);
+    if (depth == 0 && record->desc != NULL) snprintf(reason, sizeof reason, "%s", record->desc);
     return 0;
 }
 
@@ -65,8 +64,7 @@ void sf_hdf_begin(void)
 
 int sf_hdf_fail(sf_error *error, sf_status code, const char *place, const char *format, ...)
 {
-    if (error == NULL)
-        return code;
+    if (error == NULL) return code;
     char sentence[512];
     va_list arguments;
     va_start(arguments, format);
@@ -83,8 +81,7 @@ bool sf_hdf_has_signature(const char *path)
     static const unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char found[sizeof signature];
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
+    if (file < 0) return false;
     /* A user block moves the signature to 512, 1024, ...; a beginning of it is a file cut off very early. */
     bool begins = false;
     ssize_t length = sizeof found;
@@ -117,16 +114,12 @@ int sf_hdf_open_file(sf_hdf_input *input, sf_error *error)
     sf_hdf_begin();
     input->file = H5I_INVALID_HID;
     input->live = false;
-    if (access(path, R_OK) != 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (access(path, R_OK) != 0) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     input->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     input->live = input->file < 0 && strstr(reason, "already open") != NULL;
-    if (input->live)
-        input->file = open_live(path);
-    if (input->file >= 0)
-        return SF_OK;
-    if (strcmp(reason, LOCKED) == 0)
-        return sf_fail(error, SF_NO_INPUT, path, LOCKED);
+    if (input->live) input->file = open_live(path);
+    if (input->file >= 0) return SF_OK;
+    if (strcmp(reason, LOCKED) == 0) return sf_fail(error, SF_NO_INPUT, path, LOCKED);
     return sf_fail(error, SF_DATA, path, "this HDF5 file is damaged: %s", reason);
 }
 
@@ -163,15 +156,13 @@ bool sf_hdf_external_link(hid_t at, const char *path, sf_text *file)
                  H5Lget_val(at, path, value, sizeof value, H5P_DEFAULT) >= 0 &&
                  H5Lunpack_elink_val(value, info.u.val_size, NULL, &name, &object) >= 0;
     reason[0] = '\0';
-    if (found)
-        sf_text_printf(file, "%s", name);
+    if (found) sf_text_printf(file, "%s", name);
     return found && !file->failed;
 }
 
 void sf_hdf_close(hid_t object)
 {
-    if (object < 0)
-        return;
+    if (object < 0) return;
     switch (H5Iget_type(object)) {
     case H5I_FILE:
         H5Fclose(object);
@@ -221,8 +212,7 @@ static herr_t visit_member(hid_t group, const char *name, const H5L_info_t *info
 {
     (void)info;
     member_visit *to = user;
-    if (strlen(name) <= LONGEST_NAME)
-        to->result = to->visit(to->context, group, name);
+    if (strlen(name) <= LONGEST_NAME) to->result = to->visit(to->context, group, name);
     return to->result != 0;
 }
 
@@ -258,8 +248,7 @@ static bool source_open(source *from, hid_t object, bool is_attribute)
         from->type = is_attribute ? H5Aget_type(object) : H5Dget_type(object);
         from->space = is_attribute ? H5Aget_space(object) : H5Dget_space(object);
     }
-    if (from->type >= 0 && from->space >= 0)
-        return true;
+    if (from->type >= 0 && from->space >= 0) return true;
     source_close(from);
     return false;
 }
@@ -380,10 +369,8 @@ static bool is_written(const source *from, hsize_t count)
     bool is_chosen = H5Pfill_value_defined(creation, &fill) >= 0 && fill == H5D_FILL_VALUE_USER_DEFINED;
     bool is_chunked = H5Pget_layout(creation) == H5D_CHUNKED && H5Pget_chunk(creation, rank, chunk) == rank;
     sf_hdf_close(creation);
-    if (count == 0 || is_live || is_chosen)
-        return true;
-    if (!is_chunked)
-        return H5Dget_storage_size(from->object) > 0;
+    if (count == 0 || is_live || is_chosen) return true;
+    if (!is_chunked) return H5Dget_storage_size(from->object) > 0;
     for (int i = 0; i < rank; i++)
         chunks = times(chunks, (sizes[i] + chunk[i] - 1) / (chunk[i] > 0 ? chunk[i] : 1));
     return H5Dget_num_chunks(from->object, from->space, &stored) < 0 || stored >= chunks;
@@ -402,11 +389,9 @@ static bool is_inside(hid_t dataset)
 /* A copy of `type`, or rows that have only this field of it; closed by sf_hdf_close. */
 static hid_t memory_type(const char *field, hid_t type)
 {
-    if (field == NULL)
-        return H5Tcopy(type);
+    if (field == NULL) return H5Tcopy(type);
     hid_t row = H5Tcreate(H5T_COMPOUND, H5Tget_size(type));
-    if (row >= 0 && H5Tinsert(row, field, 0, type) >= 0)
-        return row;
+    if (row >= 0 && H5Tinsert(row, field, 0, type) >= 0) return row;
     sf_hdf_close(row);
     return H5I_INVALID_HID;
 }
@@ -432,14 +417,11 @@ static int read_strings(const source *from, const char *field, hsize_t count, ch
     bool was_read = status == SF_OK;
     for (hsize_t i = 0; status == SF_OK && i < count; i++) {
         const char *text = block + i * size;
-        if (variable)
-            memcpy(&text, block + i * size, sizeof text);
+        if (variable) memcpy(&text, block + i * size, sizeof text);
         strings[i] = text != NULL ? copy_text(text, variable ? LONGEST_STRING : size) : sf_copy_string("");
-        if (strings[i] == NULL)
-            status = SF_NO_MEMORY;
+        if (strings[i] == NULL) status = SF_NO_MEMORY;
     }
-    if (variable && was_read)
-        H5Dvlen_reclaim(memory, from->space, H5P_DEFAULT, block);
+    if (variable && was_read) H5Dvlen_reclaim(memory, from->space, H5P_DEFAULT, block);
     sf_hdf_close(memory);
     sf_free(block);
     return status;
@@ -459,16 +441,14 @@ static bool first_text(source *from, sf_text *text)
         int status = strings != NULL ? read_strings(from, NULL, (hsize_t)count, strings) : SF_NO_MEMORY;
         text->failed = text->failed || status == SF_NO_MEMORY;
         found = status == SF_OK;
-        if (found)
-            sf_text_append(text, strings[0], strlen(strings[0]));
+        if (found) sf_text_append(text, strings[0], strlen(strings[0]));
         sf_hdf_free_strings(strings, strings != NULL ? (size_t)count : 0);
         return found;
     }
     double *numbers = sf_alloc((size_t)count, sizeof *numbers);
     text->failed = text->failed || numbers == NULL;
     found = numbers != NULL && source_read(from, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, numbers) >= 0;
-    if (found)
-        sf_text_printf(text, "%.15g", numbers[0]);
+    if (found) sf_text_printf(text, "%.15g", numbers[0]);
     sf_free(numbers);
     return found;
 }
@@ -497,8 +477,7 @@ static bool text_begins(source *from, const char *beginning)
         else if (!is_variable && H5Tget_size(from->type) < sizeof fixed &&
                  source_read(from, from->type, H5S_ALL, H5S_ALL, fixed) >= 0)
             begins = strncmp(fixed, beginning, strlen(beginning)) == 0;
-        if (variable != NULL)
-            H5free_memory(variable);
+        if (variable != NULL) H5free_memory(variable);
     }
     source_close(from);
     return begins;
@@ -522,8 +501,7 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
     (void)info;
     attribute_visit *to = user;
     source from;
-    if (!source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true))
-        return 0;
+    if (!source_open(&from, H5Aopen(object, name, H5P_DEFAULT), true)) return 0;
     sf_text text = {0};
     sf_text_append(&text, "", 0);
     if (first_text(&from, &text) && !text.failed)
@@ -547,8 +525,7 @@ int sf_hdf_each_attribute(hid_t object, int (*visit)(void *, const char *, const
 static hid_t open_dataset(hid_t at, const char *path)
 {
     hid_t object = sf_hdf_open(at, path);
-    if (object >= 0 && H5Iget_type(object) == H5I_DATASET)
-        return object;
+    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) return object;
     sf_hdf_close(object);
     return H5I_INVALID_HID;
 }
@@ -556,8 +533,7 @@ static hid_t open_dataset(hid_t at, const char *path)
 bool sf_hdf_dataset_text(hid_t at, const char *path, sf_text *text)
 {
     source from;
-    if (!source_open(&from, open_dataset(at, path), false))
-        return false;
+    if (!source_open(&from, open_dataset(at, path), false)) return false;
     bool found = first_text(&from, text) && !text->failed;
     source_close(&from);
     return found;
@@ -615,8 +591,7 @@ static int check_length(const source *from, const char *path, const char *place,
 
 static int open_source(source *from, hid_t at, const char *path, const char *place, sf_error *error)
 {
-    if (source_open(from, open_dataset(at, path), false))
-        return SF_OK;
+    if (source_open(from, open_dataset(at, path), false)) return SF_OK;
     return sf_fail(error, SF_DATA, place, "there is no dataset %s", path);
 }
 
@@ -625,8 +600,7 @@ int sf_hdf_length(hid_t at, const char *path, const char *place, size_t *length,
     *length = 0;
     source from;
     int status = open_source(&from, at, path, place, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = check_length(&from, path, place, length, error);
     source_close(&from);
     return status;
@@ -636,8 +610,7 @@ int sf_hdf_shape(hid_t at, const char *path, size_t size[2])
 {
     source from;
     hsize_t sizes[H5S_MAX_RANK] = {0};
-    if (!source_open(&from, open_dataset(at, path), false))
-        return -1;
+    if (!source_open(&from, open_dataset(at, path), false)) return -1;
     int rank = H5Sget_simple_extent_dims(from.space, sizes, NULL);
     size[0] = rank > 0 ? sizes[0] : 1;
     size[1] = rank > 1 ? sizes[1] : 1;
@@ -648,8 +621,7 @@ int sf_hdf_shape(hid_t at, const char *path, size_t size[2])
 H5T_class_t sf_hdf_class(hid_t at, const char *path)
 {
     source from;
-    if (!source_open(&from, open_dataset(at, path), false))
-        return H5T_NO_CLASS;
+    if (!source_open(&from, open_dataset(at, path), false)) return H5T_NO_CLASS;
     H5T_class_t class = H5Tget_class(from.type);
     source_close(&from);
     return class;
@@ -659,8 +631,7 @@ H5T_class_t sf_hdf_class(hid_t at, const char *path)
  * none. */
 static H5T_class_t class_of(hid_t type, const char *field)
 {
-    if (field == NULL)
-        return H5Tget_class(type);
+    if (field == NULL) return H5Tget_class(type);
     int member = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_member_index(type, field) : -1;
     return member >= 0 ? H5Tget_member_class(type, (unsigned)member) : H5T_NO_CLASS;
 }
@@ -671,8 +642,7 @@ static int check_class(const source *from, const char *path, const char *field, 
     H5T_class_t class = class_of(from->type, field);
     if (field != NULL && class == H5T_NO_CLASS)
         return sf_fail(error, SF_DATA, place, "%s has no field %s", path, field);
-    if (text ? class == H5T_STRING : class == H5T_INTEGER || class == H5T_FLOAT)
-        return SF_OK;
+    if (text ? class == H5T_STRING : class == H5T_INTEGER || class == H5T_FLOAT) return SF_OK;
     return sf_fail(error, SF_DATA, place, "%s%s%s does not hold %s", path, field != NULL ? "." : "",
                    field != NULL ? field : "", text ? "text" : "numbers");
 }
@@ -684,15 +654,12 @@ int sf_hdf_read_field(hid_t at, const char *path, const char *field, const char 
     *length = 0;
     source from;
     int status = open_source(&from, at, path, place, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t count = 0;
     status = check_length(&from, path, place, &count, error);
-    if (status == SF_OK)
-        status = check_class(&from, path, field, false, place, error);
+    if (status == SF_OK) status = check_class(&from, path, field, false, place, error);
     void *block = status == SF_OK ? sf_resize(NULL, count, size) : NULL;
-    if (status == SF_OK && block == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && block == NULL) status = sf_fail_memory(error);
     hid_t memory = status == SF_OK ? memory_type(field, type) : H5I_INVALID_HID;
     if (status == SF_OK && count > 0 &&
         (memory < 0 || source_read(&from, memory, H5S_ALL, H5S_ALL, block) < 0))
@@ -721,8 +688,7 @@ static int read_references(hobj_ref_t **references, size_t *count, hid_t at, con
     source from;
     *count = 0;
     int status = open_source(&from, at, path, place, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = check_length(&from, path, place, count, error);
     if (status == SF_OK && H5Tequal(from.type, H5T_STD_REF_OBJ) <= 0)
         status = sf_fail(error, SF_DATA, place, "%s does not hold references", path);
@@ -782,8 +748,7 @@ bool sf_hdf_is_same(hid_t at, const char *one, const char *other)
 bool sf_hdf_has_field(hid_t at, const char *path, const char *field)
 {
     source from;
-    if (!source_open(&from, open_dataset(at, path), false))
-        return false;
+    if (!source_open(&from, open_dataset(at, path), false)) return false;
     bool found = class_of(from.type, field) != H5T_NO_CLASS;
     source_close(&from);
     return found;
@@ -798,8 +763,7 @@ static bool one_number(source *from, double *number)
                 H5Sget_simple_extent_npoints(from->space) == 1 &&
                 (from->is_attribute || is_inside(from->object)) &&
                 source_read(from, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, &found) >= 0;
-    if (good)
-        *number = found;
+    if (good) *number = found;
     source_close(from);
     return good;
 }
@@ -808,10 +772,8 @@ bool sf_hdf_number(hid_t at, const char *path, double *number)
 {
     source from;
     size_t count;
-    if (!source_open(&from, open_dataset(at, path), false))
-        return false;
-    if (check_length(&from, path, NULL, &count, NULL) == SF_OK)
-        return one_number(&from, number);
+    if (!source_open(&from, open_dataset(at, path), false)) return false;
+    if (check_length(&from, path, NULL, &count, NULL) == SF_OK) return one_number(&from, number);
     source_close(&from);
     return false;
 }
@@ -827,8 +789,7 @@ bool sf_hdf_read_cells(hid_t at, const char *path, size_t row, size_t column, in
 {
     source from;
     size_t count;
-    if (!source_open(&from, open_dataset(at, path), false))
-        return false;
+    if (!source_open(&from, open_dataset(at, path), false)) return false;
     hsize_t size[H5S_MAX_RANK], start[2] = {row, column}, cells[2] = {2, 1}, two = 2;
     bool good = H5Sget_simple_extent_ndims(from.space) == 2 &&
                 H5Sget_simple_extent_dims(from.space, size, NULL) == 2 && row + 2 <= size[0] &&
@@ -865,8 +826,7 @@ hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *
 {
     *length = 0;
     source from;
-    if (open_source(&from, at, path, place, error) != SF_OK)
-        return H5I_INVALID_HID;
+    if (open_source(&from, at, path, place, error) != SF_OK) return H5I_INVALID_HID;
     H5T_class_t class = H5Tget_class(from.type);
     int status = check_length(&from, path, place, length, error);
     if (status == SF_OK && H5Sget_simple_extent_ndims(from.space) != 1)
@@ -876,11 +836,9 @@ hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *
     size_t size = H5Tget_size(from.type);
     hsize_t chunk = chunk_bytes(from.object, size);
     source_close(&from); /* as the cache of a dataset is that of who opens it first */
-    if (status != SF_OK)
-        return H5I_INVALID_HID;
+    if (status != SF_OK) return H5I_INVALID_HID;
     hid_t column = open_cached(at, path, chunk, *length, size);
-    if (column < 0)
-        sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
+    if (column < 0) sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);
     return column;
 }
 
@@ -903,13 +861,11 @@ int sf_hdf_read_field_strings(hid_t at, const char *path, const char *field, con
     *count = 0;
     source from;
     int status = open_source(&from, at, path, place, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t length = 0;
     char **list = NULL;
     status = check_length(&from, path, place, &length, error);
-    if (status == SF_OK)
-        status = check_class(&from, path, field, true, place, error);
+    if (status == SF_OK) status = check_class(&from, path, field, true, place, error);
     if (status == SF_OK) {
         list = sf_alloc(length, sizeof *list);
         status = list == NULL ? SF_NO_MEMORY : length > 0 ? read_strings(&from, field, length, list) : SF_OK;
@@ -949,8 +905,7 @@ int sf_hdf_put(sf_parcel_writer *parcel, hid_t at, const char *path, const char 
     void *values;
     size_t count;
     int status = sf_hdf_read(at, path, place, type, size, &values, &count, error);
-    if (status == SF_OK)
-        sf_parcel_put(parcel, values, count, size);
+    if (status == SF_OK) sf_parcel_put(parcel, values, count, size);
     sf_free(values);
     return status;
 }
@@ -961,8 +916,7 @@ int sf_hdf_put_strings(sf_parcel_writer *parcel, hid_t at, const char *path, con
     char **strings;
     size_t count;
     int status = sf_hdf_read_strings(at, path, place, &strings, &count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_parcel_put_number(parcel, count);
     for (size_t i = 0; i < count; i++)
         sf_parcel_put_text(parcel, strings[i]);

@@ -49,8 +49,7 @@ uint32_t sf_journal_id(const char *identity)
 static int append(sf_journal *journal, sf_journal_head head, const void *rows, sf_error *error)
 {
     size_t padded = sf_journal_padded(head.length), size = sizeof head + padded;
-    if (sf_reserve(&journal->block, &journal->capacity, size, 1) != 0)
-        return sf_fail_memory(error);
+    if (sf_reserve(&journal->block, &journal->capacity, size, 1) != 0) return sf_fail_memory(error);
     head.magic = SF_JOURNAL_MAGIC;
     head.sum = sf_crc32c(0, rows, head.length);
     head.number = journal->number;
@@ -187,30 +186,25 @@ static void *run_thread(void *argument)
     for (int64_t due_ns = sf_clock_monotonic_ns() + journal->sync_ns; !atomic_load(&journal->stopping);) {
         wait_until(journal, due_ns);
         int64_t now_ns = sf_clock_monotonic_ns();
-        if (journal->sync_ns == 0 || now_ns < due_ns)
-            continue;
+        if (journal->sync_ns == 0 || now_ns < due_ns) continue;
         due_ns = now_ns + journal->sync_ns;
-        if (atomic_load(&journal->bytes) > atomic_load(&journal->synced))
-            sync_now(journal);
+        if (atomic_load(&journal->bytes) > atomic_load(&journal->synced)) sync_now(journal);
     }
     if (!journal->retired || journal->disk->sync(journal->disk->user, journal->successor) != 0)
         sync_now(journal);
     else
         sf_output_file_close(&journal->file, false);
-    if (journal->retired)
-        close(journal->successor);
+    if (journal->retired) close(journal->successor);
     return NULL;
 }
 
 int sf_journal_check(sf_journal *journal, sf_error *error)
 {
     int reason = atomic_load(&journal->sync_reason);
-    if (journal->told)
-        return SF_OK;
+    if (journal->told) return SF_OK;
     int status = journal->retired ? SF_OK : sf_output_file_check(&journal->file, error);
     journal->told = reason != 0 || status != SF_OK;
-    if (reason == 0)
-        return status;
+    if (reason == 0) return status;
     return sf_fail(error, SF_IO, journal->file.path, "cannot write the journal to the disk: %s",
                    strerror(reason));
 }
@@ -240,12 +234,9 @@ static int begin(sf_journal *journal, const sf_journal_about *about, sf_error *e
     else if (getrandom(&journal->id, sizeof journal->id, 0) != sizeof journal->id)
         journal->id = (uint32_t)sf_clock_monotonic_ns();
     int status = append_about(journal, about, error);
-    if (status == SF_OK)
-        status = sf_journal_sync(journal, error);
-    if (status == SF_OK)
-        status = sf_output_file_commit(&journal->file, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_journal_sync(journal, error);
+    if (status == SF_OK) status = sf_output_file_commit(&journal->file, error);
+    if (status != SF_OK) return status;
     int reason = journal->disk->sync_name(journal->disk->user, journal->file.path);
     return reason == 0 ? SF_OK
                        : sf_fail(error, SF_IO, journal->file.path, "cannot write its name to the disk: %s",
@@ -265,8 +256,7 @@ int sf_journal_create(sf_journal **out, const char *path, const sf_journal_about
 {
     *out = NULL;
     sf_journal *journal = sf_alloc(1, sizeof *journal);
-    if (journal == NULL)
-        return sf_fail_memory(error);
+    if (journal == NULL) return sf_fail_memory(error);
     journal->disk = options->disk != NULL ? options->disk : &sf_disk_real;
     journal->sync_ns = sf_seconds_to_ns(options->sync_s);
     struct stat about_path;
@@ -279,12 +269,9 @@ int sf_journal_create(sf_journal **out, const char *path, const sf_journal_about
         sf_reserve(&journal->block, &journal->capacity, SF_JOURNAL_ROOM + sizeof(sf_journal_head), 1) != 0)
         status = sf_fail_memory(error);
     sf_existing existing = options->overwrite ? SF_EXISTING_REPLACE : SF_EXISTING_NUMBER;
-    if (status == SF_OK)
-        status = sf_output_file_open(&journal->file, path, existing, error);
-    if (status == SF_OK)
-        status = begin(journal, about, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&journal->bell, error);
+    if (status == SF_OK) status = sf_output_file_open(&journal->file, path, existing, error);
+    if (status == SF_OK) status = begin(journal, about, error);
+    if (status == SF_OK) status = sf_bell_open(&journal->bell, error);
     if (status == SF_OK)
         status = sf_thread_start(&journal->thread, "synfire-journal", run_thread, journal, error);
     if (status != SF_OK)
@@ -314,10 +301,8 @@ void sf_journal_retire(sf_journal *journal, int file)
 
 int sf_journal_close(sf_journal *journal, sf_error *error)
 {
-    if (journal == NULL)
-        return SF_OK;
-    if (!journal->retired)
-        stop(journal);
+    if (journal == NULL) return SF_OK;
+    if (!journal->retired) stop(journal);
     sf_thread_join(&journal->thread);
     int status = sf_journal_check(journal, error);
     free_journal(journal, true);

@@ -63,8 +63,7 @@ static uint64_t find_head(const sf_journal_reader *reader, uint64_t at)
         }
         size_t i = 0;
         for (; i + sizeof(sf_journal_head) <= left; i += 8)
-            if (is_head(reader, (const sf_journal_head *)(const void *)(part.bytes + i)))
-                return at + i;
+            if (is_head(reader, (const sf_journal_head *)(const void *)(part.bytes + i))) return at + i;
         at += i;
     }
     return reader->length;
@@ -76,10 +75,8 @@ static int read_rows(sf_journal_reader *reader, const sf_journal_head *head, boo
     uint64_t at = reader->at + sizeof *head;
     size_t padded = sf_journal_padded(head->length);
     *is_whole = false;
-    if (padded > reader->length - at)
-        return SF_OK;
-    if (sf_reserve(&reader->block, &reader->capacity, padded + 1, 1) != 0)
-        return sf_fail_memory(error);
+    if (padded > reader->length - at) return SF_OK;
+    if (sf_reserve(&reader->block, &reader->capacity, padded + 1, 1) != 0) return sf_fail_memory(error);
     *is_whole =
         read_at(reader, at, reader->block, padded) && sf_crc32c(0, reader->block, head->length) == head->sum;
     return SF_OK;
@@ -100,11 +97,9 @@ int sf_journal_next(sf_journal_reader *reader, sf_journal_record *record, sf_err
         pass_over(reader, found - reader->at);
         sf_journal_head head;
         bool is_whole;
-        if (reader->at >= reader->length || !read_at(reader, reader->at, &head, sizeof head))
-            return SF_END;
+        if (reader->at >= reader->length || !read_at(reader, reader->at, &head, sizeof head)) return SF_END;
         int status = read_rows(reader, &head, &is_whole, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         uint64_t size = sizeof head + sf_journal_padded(head.length);
         if (!is_whole) { /* its length is believed, so that each byte is looked at once */
             pass_over(reader, size);
@@ -160,11 +155,9 @@ static size_t take_count(fields *from, size_t least)
 static char *take_text(fields *from, int *status)
 {
     uint64_t length = take_number(from);
-    if (length == 0 || from->damaged)
-        return NULL;
+    if (length == 0 || from->damaged) return NULL;
     from->damaged = --length > from->left;
-    if (from->damaged)
-        return NULL;
+    if (from->damaged) return NULL;
     char *text = sf_resize(NULL, (size_t)length + 1, 1);
     if (text == NULL) {
         *status = SF_NO_MEMORY;
@@ -186,8 +179,7 @@ static int take_unit(fields *from, sf_units *units)
     unit.kind = kind <= SF_UNIT_NOISE ? (sf_unit_kind)kind : SF_UNIT_UNKNOWN;
     unit.electrode = (int32_t)take_number(from);
     from->damaged = from->damaged || (name == NULL && status == SF_OK);
-    if (status == SF_OK && !from->damaged)
-        status = sf_units_add(units, &unit, NULL);
+    if (status == SF_OK && !from->damaged) status = sf_units_add(units, &unit, NULL);
     sf_free(name);
     sf_free(well);
     return status;
@@ -198,8 +190,7 @@ static int take_metadata(fields *from, sf_recording *recording)
     int status = SF_OK;
     char *key = take_text(from, &status), *value = take_text(from, &status);
     from->damaged = from->damaged || (status == SF_OK && (key == NULL || value == NULL));
-    if (status == SF_OK && !from->damaged)
-        status = sf_recording_set_metadata(recording, key, value, NULL);
+    if (status == SF_OK && !from->damaged) status = sf_recording_set_metadata(recording, key, value, NULL);
     sf_free(key);
     sf_free(value);
     return status;
@@ -224,8 +215,7 @@ static int take_recording(fields *from, sf_recording *recording)
     recording->recorded = take_span(from);
     size_t count = take_count(from, sizeof(sf_span));
     recording->observed = status == SF_OK ? sf_alloc(count, sizeof *recording->observed) : NULL;
-    if (recording->observed == NULL)
-        return SF_NO_MEMORY;
+    if (recording->observed == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         recording->observed[i] = take_span(from);
         from->damaged =
@@ -240,8 +230,7 @@ static int take_tables(fields *from, sf_journal_about *about)
     int status = SF_OK;
     size_t count = take_count(from, 24);
     about->tables = sf_alloc(count, sizeof *about->tables);
-    if (about->tables == NULL)
-        return SF_NO_MEMORY;
+    if (about->tables == NULL) return SF_NO_MEMORY;
     for (; status == SF_OK && about->table_count < count; about->table_count++) {
         sf_journal_table *table = &about->tables[about->table_count];
         table->name = take_text(from, &status);
@@ -261,10 +250,8 @@ static int take_about(fields *from, sf_journal_about *about)
     about->provenance = take_text(from, &status);
     about->part = take_number(from);
     from->damaged = from->damaged || (status == SF_OK && about->file == NULL);
-    if (status == SF_OK)
-        status = take_recording(from, &about->recording);
-    if (status == SF_OK)
-        status = take_tables(from, about);
+    if (status == SF_OK) status = take_recording(from, &about->recording);
+    if (status == SF_OK) status = take_tables(from, about);
     if (status == SF_OK && from->left > 0) /* older programs end before it */
         about->identity = take_text(from, &status);
     return status;
@@ -286,8 +273,7 @@ int sf_journal_about_read(sf_journal_about *about, const sf_journal_record *reco
         sf_fail_memory(error);
     else if (status != SF_OK || from.damaged)
         status = sf_fail(error, SF_DATA, path, "damaged: its first record makes no sense");
-    if (status != SF_OK)
-        sf_journal_about_free(about);
+    if (status != SF_OK) sf_journal_about_free(about);
     return status;
 }
 

@@ -19,23 +19,20 @@ static sf_last_words slots[SLOTS]; /* of the whole program, as signals are */
 sf_last_words *sf_last_words_claim(void)
 {
     for (size_t i = 0; i < SLOTS; i++)
-        if (!atomic_exchange(&slots[i].claimed, true))
-            return &slots[i];
+        if (!atomic_exchange(&slots[i].claimed, true)) return &slots[i];
     return NULL;
 }
 
 void sf_last_words_release(sf_last_words *slot)
 {
-    if (slot == NULL)
-        return;
+    if (slot == NULL) return;
     sf_last_words_clear(slot);
     atomic_store(&slot->claimed, false);
 }
 
 void sf_last_words_owe(sf_last_words *slot, int file, const char *bytes, size_t length)
 {
-    if (slot == NULL || length > sizeof slot->bytes)
-        return;
+    if (slot == NULL || length > sizeof slot->bytes) return;
     slot->file = file;
     slot->length = length;
     memcpy(slot->bytes, bytes, length);
@@ -44,8 +41,7 @@ void sf_last_words_owe(sf_last_words *slot, int file, const char *bytes, size_t 
 
 void sf_last_words_clear(sf_last_words *slot)
 {
-    if (slot != NULL)
-        atomic_store(&slot->owed, false);
+    if (slot != NULL) atomic_store(&slot->owed, false);
 }
 
 void sf_last_words_say(void)

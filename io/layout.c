@@ -41,8 +41,7 @@ static herr_t set_fill(hid_t creation, hid_t type)
     int64_t no_time = INT64_MIN;
     uint32_t no_unit = SF_NO_UNIT;
     size_t size = H5Tget_class(type) == H5T_INTEGER ? H5Tget_size(type) : 0;
-    if (size == sizeof no_time)
-        return H5Pset_fill_value(creation, H5T_NATIVE_INT64, &no_time);
+    if (size == sizeof no_time) return H5Pset_fill_value(creation, H5T_NATIVE_INT64, &no_time);
     return size == sizeof no_unit ? H5Pset_fill_value(creation, H5T_NATIVE_UINT32, &no_unit) : 0;
 }
 
@@ -58,8 +57,7 @@ hid_t sf_layout_column(hid_t parent, const char *name, hid_t type, hsize_t chunk
     if (space >= 0 && creation >= 0 && H5Pset_chunk(creation, rank, block) >= 0 &&
         set_fill(creation, type) >= 0)
         column = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
-    if (column < 0)
-        sf_hdf_fail(error, SF_CANNOT_CREATE, name, "cannot create this dataset");
+    if (column < 0) sf_hdf_fail(error, SF_CANNOT_CREATE, name, "cannot create this dataset");
     sf_hdf_close(creation);
     sf_hdf_close(space);
     return column;
@@ -67,8 +65,7 @@ hid_t sf_layout_column(hid_t parent, const char *name, hid_t type, hsize_t chunk
 
 int sf_layout_column_append(hid_t column, hid_t type, const void *rows, hsize_t count, sf_error *error)
 {
-    if (count == 0)
-        return SF_OK;
+    if (count == 0) return SF_OK;
     sf_hdf_begin();
     hsize_t size[2] = {0, 1}, start[2] = {0, 0};
     hid_t space = H5Dget_space(column);
@@ -158,8 +155,7 @@ static int write_units(hid_t file, const sf_units *units)
     for (size_t f = 0; status == SF_OK && f < sizeof fields / sizeof fields[0]; f++) {
         size_t size = H5Tget_size(fields[f].type);
         unsigned char *values = sf_alloc(units->count, size);
-        if (values == NULL)
-            status = SF_NO_MEMORY;
+        if (values == NULL) status = SF_NO_MEMORY;
         for (size_t i = 0; values != NULL && i < units->count; i++)
             fields[f].field.get(&units->items[i], values + i * size, size);
         if (values != NULL &&
@@ -238,8 +234,7 @@ static int fill_file(sf_layout *layout, const sf_recording *about, const sf_layo
                                                  {"state", H5T_NATIVE_UINT8},
                                                  {"line", H5T_NATIVE_UINT16},
                                                  {"text", layout->marker_text}};
-    if (!write_root(layout->file, options) || !write_metadata(layout->file, about))
-        return SF_IO;
+    if (!write_root(layout->file, options) || !write_metadata(layout->file, about)) return SF_IO;
     int status = write_units(layout->file, &about->units);
     if (status == SF_OK && !options->without_streams)
         status =
@@ -284,8 +279,7 @@ static int open_output(sf_layout *layout, const char *path, const sf_layout_opti
     int status = sf_output_file_open(&layout->output, path, existing, error);
     if (status == SF_OK && layout->output.is_special)
         return sf_fail(error, SF_CANNOT_CREATE, path, "is a device or a pipe, expected the name of a file");
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const char *name = sf_output_file_name(&layout->output);
     layout->file = create_file(name, options->live);
     if (layout->file < 0) { /* over a network one process's locks may exclude each other */
@@ -317,8 +311,7 @@ int sf_layout_create(sf_layout **out, const char *path, const sf_recording *abou
     *out = NULL;
     sf_hdf_begin();
     sf_layout *layout = sf_alloc(1, sizeof *layout);
-    if (layout == NULL)
-        return sf_fail_memory(error);
+    if (layout == NULL) return sf_fail_memory(error);
     layout->file = layout->marker_text = H5I_INVALID_HID;
     memset(layout->spikes, 0xff, sizeof layout->spikes);
     memset(layout->markers, 0xff, sizeof layout->markers);
@@ -470,8 +463,7 @@ static bool rewrite_attribute(hid_t object, const char *name, int64_t value)
 
 int sf_layout_close(sf_layout *layout, const sf_span *recorded, sf_error *error)
 {
-    if (layout == NULL)
-        return SF_OK;
+    if (layout == NULL) return SF_OK;
     sf_hdf_begin();
     const char *path = layout->output.path;
     int status = SF_OK;
@@ -480,16 +472,14 @@ int sf_layout_close(sf_layout *layout, const sf_span *recorded, sf_error *error)
         status = sf_hdf_fail(error, SF_IO, path, "cannot write the recorded span");
     if (close_file(layout) < 0 && status == SF_OK)
         status = sf_hdf_fail(error, SF_IO, path, "cannot close the file");
-    if (status == SF_OK && !layout->live)
-        status = sf_output_file_commit(&layout->output, error);
+    if (status == SF_OK && !layout->live) status = sf_output_file_commit(&layout->output, error);
     free_layout(layout, layout->live || status == SF_OK);
     return status;
 }
 
 void sf_layout_discard(sf_layout *layout)
 {
-    if (layout == NULL)
-        return;
+    if (layout == NULL) return;
     sf_hdf_begin();
     close_file(layout);
     free_layout(layout, false);
@@ -497,8 +487,7 @@ void sf_layout_discard(sf_layout *layout)
 
 void sf_layout_abandon(sf_layout *layout)
 {
-    if (layout == NULL)
-        return;
+    if (layout == NULL) return;
     sf_hdf_begin();
     /* HDF5 has no close that does not write: let it write into nothing. Without that the file stays open. */
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -506,7 +495,6 @@ void sf_layout_abandon(sf_layout *layout)
     if (nowhere >= 0 && H5Fget_vfd_handle(layout->file, H5P_DEFAULT, (void **)&descriptor) >= 0 &&
         dup2(nowhere, *descriptor) >= 0)
         close_file(layout);
-    if (nowhere >= 0)
-        close(nowhere);
+    if (nowhere >= 0) close(nowhere);
     free_layout(layout, true);
 }

@@ -72,8 +72,7 @@ static int open_library(sf_error *error)
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0] && loaded.file == NULL; i++)
         loaded.file = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (loaded.file != NULL)
-        return SF_OK;
+    if (loaded.file != NULL) return SF_OK;
     return sf_fail(error, SF_UNAVAILABLE, "lsl",
                    "Lab Streaming Layer needs liblsl: install its package from "
                    "https://github.com/sccn/liblsl/releases, or set PYLSL_LIB to the file liblsl.so");
@@ -98,8 +97,7 @@ int sf_lsl_load(const sf_lsl **lsl, sf_error *error)
     int status = SF_OK;
     if (loaded.file == NULL) {
         status = open_library(error);
-        if (status == SF_OK)
-            status = find_functions(error);
+        if (status == SF_OK) status = find_functions(error);
         if (status != SF_OK && loaded.file != NULL) {
             dlclose(loaded.file);
             loaded.file = NULL;
@@ -123,10 +121,8 @@ sf_lsl_outlet sf_lsl_open_outlet(const sf_lsl *lsl, const char *name, const char
                                  const void *of)
 {
     sf_lsl_info info = lsl->create_streaminfo(name, type, 1, 0, format, name);
-    if (info == NULL)
-        return NULL;
-    if (describe != NULL)
-        describe(lsl, lsl->get_desc(info), of);
+    if (info == NULL) return NULL;
+    if (describe != NULL) describe(lsl, lsl->get_desc(info), of);
     sf_lsl_outlet outlet = lsl->create_outlet(info, 0, SF_LSL_BUFFERED);
     lsl->destroy_streaminfo(info);
     return outlet;

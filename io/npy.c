@@ -23,8 +23,7 @@ enum { CHARACTER = 4, MOST_CHARACTERS = 1024 }; /* of a text: bytes of one, and 
 static const char *find_key(const char *header, const char *key)
 {
     const char *at = strstr(header, key);
-    if (at == NULL)
-        return NULL;
+    if (at == NULL) return NULL;
     at += strlen(key);
     return at + strspn(at, " ");
 }
@@ -37,16 +36,14 @@ static const char *read_type(sf_npy_field *field, const char *at)
     char order = at[1];
     char *end = NULL;
     field->kind = at[2];
-    if (strspn(at + 3, "0123456789") == 0)
-        return NULL;
+    if (strspn(at + 3, "0123456789") == 0) return NULL;
     size_t width = strtoul(at + 3, &end, 10);
     bool text = field->kind == 'U' && width <= MOST_CHARACTERS;
     width *= text ? CHARACTER : 1;
     bool integer =
         (field->kind == 'i' || field->kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
     bool real = field->kind == 'f' && (width == 4 || width == 8);
-    if ((!integer && !real && !text) || *end != '\'')
-        return NULL;
+    if ((!integer && !real && !text) || *end != '\'') return NULL;
     field->width = width;
     field->swapped = order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
     return end + 1;
@@ -59,15 +56,12 @@ static bool read_record(sf_npy *npy, const char *at)
     while (*at == '(' && npy->field_count < SF_NPY_MOST_FIELDS) {
         sf_npy_field *field = &npy->fields[npy->field_count];
         size_t length = at[1] == '\'' ? strcspn(at + 2, "'") : 0;
-        if (length == 0 || length >= sizeof field->name || at[2 + length] != '\'')
-            return false;
+        if (length == 0 || length >= sizeof field->name || at[2 + length] != '\'') return false;
         memcpy(field->name, at + 2, length);
         at += 3 + length;
-        if (*at != ',')
-            return false;
+        if (*at != ',') return false;
         at = read_type(field, at + 1 + strspn(at + 1, " "));
-        if (at == NULL || *at != ')')
-            return false;
+        if (at == NULL || *at != ')') return false;
         field->offset = npy->item;
         npy->item += field->width;
         npy->field_count++;
@@ -78,8 +72,7 @@ static bool read_record(sf_npy *npy, const char *at)
 
 static bool read_types(sf_npy *npy, const char *at)
 {
-    if (at != NULL && *at == '[')
-        return read_record(npy, at);
+    if (at != NULL && *at == '[') return read_record(npy, at);
     npy->field_count = 1;
     bool good = read_type(&npy->fields[0], at) != NULL;
     npy->item = npy->fields[0].width;
@@ -94,17 +87,14 @@ static int refuse_type(const char *path, sf_error *error)
 /* "()", "(n,)", "(n, d)", ... */
 static bool read_shape(sf_npy *npy, const char *at)
 {
-    if (at == NULL || at[0] != '(')
-        return false;
+    if (at == NULL || at[0] != '(') return false;
     npy->count = 1;
     for (at++; strspn(at, "0123456789") > 0; at += strspn(at, ", ")) {
         char *end;
-        if (npy->dimensions == SF_NPY_MOST_DIMENSIONS)
-            return false;
+        if (npy->dimensions == SF_NPY_MOST_DIMENSIONS) return false;
         errno = 0;
         size_t size = strtoul(at, &end, 10);
-        if (errno != 0)
-            return false;
+        if (errno != 0) return false;
         if (__builtin_mul_overflow(npy->count, size, &npy->count))
             npy->count = SIZE_MAX; /* more than any file has */
         npy->shape[npy->dimensions++] = size;
@@ -121,14 +111,12 @@ static int parse_header(sf_npy *npy, const char *path, const char *data, size_t 
     size_t prefix = size > 6 && bytes[6] == 1 ? 10 : 12, header_length = 0;
     if (size >= prefix) {
         header_length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
-        if (prefix == 12)
-            header_length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+        if (prefix == 12) header_length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     }
     if (size < prefix || memcmp(data, SF_NPY_MAGIC, 6) != 0 || header_length > size - prefix)
         return sf_fail(error, SF_DATA, path, "is a damaged .npy file: its header does not end within it");
     char *header = sf_resize(NULL, header_length + 1, 1);
-    if (header == NULL)
-        return sf_fail_memory(error);
+    if (header == NULL) return sf_fail_memory(error);
     memcpy(header, data + prefix, header_length);
     header[header_length] = '\0';
     npy->start = prefix + header_length;
@@ -137,8 +125,7 @@ static int parse_header(sf_npy *npy, const char *path, const char *data, size_t 
     bool typed = read_types(npy, find_key(header, "'descr':"));
     bool shaped = read_shape(npy, find_key(header, "'shape':"));
     sf_free(header);
-    if (!typed)
-        return refuse_type(path, error);
+    if (!typed) return refuse_type(path, error);
     if (!shaped)
         return sf_fail(error, SF_DATA, path, "is no array of one or two dimensions, or of a few more");
     uint64_t have = length - npy->start;
@@ -160,8 +147,7 @@ int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t 
 {
     int status = parse_header(npy, path, data, size, length, error);
     for (size_t i = 0; status == SF_OK && i < npy->field_count; i++)
-        if (npy->fields[i].kind == 'U')
-            status = refuse_type(path, error);
+        if (npy->fields[i].kind == 'U') status = refuse_type(path, error);
     return status;
 }
 
@@ -177,24 +163,15 @@ int sf_npy_parse_header(sf_npy *npy, const char *path, const char *data, size_t 
     unsigned char bytes[8] = {0};                                                                            \
     for (size_t b = 0; b < field->width; b++)                                                                \
         bytes[b] = from[field->swapped ? field->width - 1 - b : b];                                          \
-    if (field->kind == 'f' && field->width == 8)                                                             \
-        SF_NUMBER(double)                                                                                    \
-    if (field->kind == 'f')                                                                                  \
-        SF_NUMBER(float)                                                                                     \
-    if (field->kind == 'i' && field->width == 8)                                                             \
-        SF_NUMBER(int64_t)                                                                                   \
-    if (field->kind == 'i' && field->width == 4)                                                             \
-        SF_NUMBER(int32_t)                                                                                   \
-    if (field->kind == 'i' && field->width == 2)                                                             \
-        SF_NUMBER(int16_t)                                                                                   \
-    if (field->kind == 'i')                                                                                  \
-        SF_NUMBER(int8_t)                                                                                    \
-    if (field->width == 8)                                                                                   \
-        SF_NUMBER(uint64_t)                                                                                  \
-    if (field->width == 4)                                                                                   \
-        SF_NUMBER(uint32_t)                                                                                  \
-    if (field->width == 2)                                                                                   \
-        SF_NUMBER(uint16_t)                                                                                  \
+    if (field->kind == 'f' && field->width == 8) SF_NUMBER(double)                                           \
+    if (field->kind == 'f') SF_NUMBER(float)                                                                 \
+    if (field->kind == 'i' && field->width == 8) SF_NUMBER(int64_t)                                          \
+    if (field->kind == 'i' && field->width == 4) SF_NUMBER(int32_t)                                          \
+    if (field->kind == 'i' && field->width == 2) SF_NUMBER(int16_t)                                          \
+    if (field->kind == 'i') SF_NUMBER(int8_t)                                                                \
+    if (field->width == 8) SF_NUMBER(uint64_t)                                                               \
+    if (field->width == 4) SF_NUMBER(uint32_t)                                                               \
+    if (field->width == 2) SF_NUMBER(uint16_t)                                                               \
     SF_NUMBER(uint8_t)
 
 double sf_npy_real(const sf_npy_field *field, const unsigned char *from)
@@ -225,22 +202,18 @@ int sf_npy_open(sf_npy *npy, const char *path, uint64_t offset, uint64_t length,
     *npy = (sf_npy){.path = path, .file = -1};
     struct stat about;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (file < 0) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
         close(file);
         return sf_fail(error, SF_NO_INPUT, path, "this is no file");
     }
     uint64_t have = (uint64_t)about.st_size > offset ? (uint64_t)about.st_size - offset : 0;
-    if (length == 0 || length > have)
-        length = have;
+    if (length == 0 || length > have) length = have;
     size_t header = length < MOST_HEADER ? (size_t)length : MOST_HEADER;
     char *data = sf_resize(NULL, header, 1);
     int status = data == NULL ? sf_fail_memory(error) : SF_OK;
-    if (status == SF_OK)
-        status = sf_file_read_all_at(file, data, header, offset, path, error);
-    if (status == SF_OK)
-        status = parse_header(npy, path, data, header, length, error);
+    if (status == SF_OK) status = sf_file_read_all_at(file, data, header, offset, path, error);
+    if (status == SF_OK) status = parse_header(npy, path, data, header, length, error);
     sf_free(data);
     if (status != SF_OK) {
         close(file);
@@ -258,8 +231,7 @@ int sf_npy_open_source(sf_npy *npy, const char *path, sf_npy_source *source, uin
     size_t header = length < MOST_HEADER ? (size_t)length : MOST_HEADER;
     char *data = sf_resize(NULL, header, 1);
     int status = data != NULL ? source->read(source, data, header, 0, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = parse_header(npy, path, data, header, length, error);
+    if (status == SF_OK) status = parse_header(npy, path, data, header, length, error);
     sf_free(data);
     if (status == SF_OK)
         npy->source = source;
@@ -270,18 +242,15 @@ int sf_npy_open_source(sf_npy *npy, const char *path, sf_npy_source *source, uin
 
 void sf_npy_close(sf_npy *npy)
 {
-    if (npy->file >= 0)
-        close(npy->file);
+    if (npy->file >= 0) close(npy->file);
     npy->file = -1;
-    if (npy->source != NULL)
-        npy->source->close(npy->source);
+    if (npy->source != NULL) npy->source->close(npy->source);
     npy->source = NULL;
 }
 
 static int read_bytes(const sf_npy *npy, void *to, size_t size, uint64_t offset, sf_error *error)
 {
-    if (npy->source != NULL)
-        return npy->source->read(npy->source, to, size, offset, error);
+    if (npy->source != NULL) return npy->source->read(npy->source, to, size, offset, error);
     return sf_file_read_all_at(npy->file, to, size, offset, npy->path, error);
 }
 
@@ -307,8 +276,7 @@ static int each_element(const sf_npy *npy, const sf_npy_field *field, size_t fir
     for (size_t done = 0; done < count;) {
         size_t some = count - done < per_block ? count - done : per_block;
         int status = read_bytes(npy, block, some * npy->item, npy->start + (first + done) * npy->item, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         for (size_t i = 0; i < some; i++)
             take(context, done + i, block + i * npy->item + field->offset);
         done += some;
@@ -372,21 +340,18 @@ static void take_text(void *context, size_t i, const unsigned char *from)
     size_t length = 0;
     for (size_t at = 0; at < to->field->width; at += CHARACTER) {
         uint32_t code = (uint32_t)sf_npy_integer(&character, from + at);
-        if (code == 0)
-            break;
+        if (code == 0) break;
         length += sf_utf8_encode(text + length, code);
     }
     text[length] = '\0';
-    if (to->status == SF_OK)
-        to->status = to->take(to->context, text, to->error);
+    if (to->status == SF_OK) to->status = to->take(to->context, text, to->error);
 }
 
 int sf_npy_read_texts(const sf_npy *npy, int (*take)(void *context, const char *text, sf_error *error),
                       void *context, sf_error *error)
 {
     telling to = {.field = npy->fields, .take = take, .context = context, .error = error};
-    if (!sf_npy_is_text(npy))
-        return sf_fail(error, SF_DATA, npy->path, "holds no texts");
+    if (!sf_npy_is_text(npy)) return sf_fail(error, SF_DATA, npy->path, "holds no texts");
     int status = each_element(npy, npy->fields, 0, npy->count, take_text, &to, error);
     return status == SF_OK ? to.status : status;
 }
@@ -399,8 +364,7 @@ int sf_npy_load_integers(const char *path, int64_t **values, size_t *count, sf_e
     int status = sf_npy_open(&npy, path, 0, 0, error);
     if (status == SF_OK && (*values = sf_resize(NULL, npy.count, sizeof **values)) == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_npy_read_integers(&npy, NULL, 0, npy.count, *values, error);
+    if (status == SF_OK) status = sf_npy_read_integers(&npy, NULL, 0, npy.count, *values, error);
     if (status == SF_OK) {
         *count = npy.count;
     } else {

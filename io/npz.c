@@ -31,8 +31,7 @@ static int read_directory(unsigned char **directory, size_t *size, int file, con
 {
     struct stat about;
     *directory = NULL;
-    if (fstat(file, &about) != 0)
-        return sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
+    if (fstat(file, &about) != 0) return sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
     size_t length = about.st_size < LONGEST_END ? (size_t)about.st_size : LONGEST_END, at = 0;
     unsigned char *tail = sf_resize(NULL, length, 1);
     int status = tail != NULL ? SF_OK : sf_fail_memory(error);
@@ -48,8 +47,7 @@ static int read_directory(unsigned char **directory, size_t *size, int file, con
     sf_free(tail);
     if (status == SF_OK && (at == 0 || *size > MOST_DIRECTORY || start + *size > (uint64_t)about.st_size))
         status = sf_fail(error, SF_DATA, path, "damaged: this is no whole archive of arrays (.npz)");
-    if (status == SF_OK && (*directory = sf_resize(NULL, *size, 1)) == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && (*directory = sf_resize(NULL, *size, 1)) == NULL) status = sf_fail_memory(error);
     if (status == SF_OK && pread(file, *directory, *size, (off_t)start) != (ssize_t)*size)
         status = sf_fail(error, SF_IO, path, "cannot read the end of it");
     return status;
@@ -95,8 +93,7 @@ bool sf_npz_has(const char *path, const char *name)
     struct stat about;
     member it = {0};
     int file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (file < 0)
-        return false;
+    if (file < 0) return false;
     look_up(&it, file, path, name, NULL);
     close(file);
     return it.found;
@@ -107,8 +104,7 @@ static int find_array(uint64_t *offset, const member *it, int file, const char *
                       sf_error *error)
 {
     unsigned char head[30];
-    if (!it->found)
-        return sf_fail(error, SF_DATA, path, "damaged: it holds no array %s", name);
+    if (!it->found) return sf_fail(error, SF_DATA, path, "damaged: it holds no array %s", name);
     if ((it->method != STORED && it->method != DEFLATED) || (it->flags & IS_ENCRYPTED) != 0 ||
         it->length == UINT32_MAX || it->packed == UINT32_MAX || it->length == 0)
         return sf_fail(error, SF_DATA, path,
@@ -162,8 +158,7 @@ static int fill_input(inflater *in, sf_error *error)
     uint64_t left = in->it.packed - in->taken;
     size_t size = left < sizeof in->input ? (size_t)left : sizeof in->input;
     int status = sf_file_read_all_at(in->file, in->input, size, in->offset + in->taken, in->path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     in->taken += size;
     in->stream.next_in = in->input;
     in->stream.avail_in = (uInt)size;
@@ -185,13 +180,10 @@ static int inflate_some(inflater *in, unsigned char *to, size_t size, size_t *go
     *ended = false;
     while (in->stream.avail_out > 0 && !*ended) {
         int status = in->stream.avail_in == 0 && in->taken < in->it.packed ? fill_input(in, error) : SF_OK;
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         int step = inflate(&in->stream, Z_NO_FLUSH);
-        if (step == Z_MEM_ERROR)
-            return sf_fail_memory(error);
-        if (step != Z_OK && step != Z_STREAM_END)
-            return refuse_packed(in, error);
+        if (step == Z_MEM_ERROR) return sf_fail_memory(error);
+        if (step != Z_OK && step != Z_STREAM_END) return refuse_packed(in, error);
         *ended = step == Z_STREAM_END;
     }
     *got = size - in->stream.avail_out;
@@ -219,8 +211,7 @@ static int inflate_next(inflater *in, unsigned char *to, size_t size, sf_error *
     size_t got = 0;
     bool ended = false;
     int status = inflate_some(in, to, size, &got, &ended, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     in->checksum = crc32(in->checksum, to, (uInt)got);
     in->given += got;
     if (got < size)
@@ -255,8 +246,7 @@ static int check_size(const member *it, uint64_t offset, int file, const char *p
                       sf_error *error)
 {
     struct stat about;
-    if (fstat(file, &about) != 0)
-        return sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
+    if (fstat(file, &about) != 0) return sf_fail(error, SF_IO, path, "cannot read: %s", strerror(errno));
     uint64_t size = (uint64_t)about.st_size;
     if (offset > size || it->packed > size - offset)
         return sf_fail(error, SF_DATA, path,
@@ -306,11 +296,9 @@ int sf_npz_open(sf_npy *npy, const char *path, const char *name, sf_error *error
     uint64_t offset = 0;
     *npy = (sf_npy){.path = path, .file = -1};
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (file < 0) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     int status = look_up(&it, file, path, name, error);
-    if (status == SF_OK)
-        status = find_array(&offset, &it, file, path, name, error);
+    if (status == SF_OK) status = find_array(&offset, &it, file, path, name, error);
     if (status == SF_OK && it.method == DEFLATED)
         return open_inflater(npy, &it, offset, file, path, name, error);
     close(file);

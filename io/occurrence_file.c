@@ -39,8 +39,7 @@ static int create_columns(sf_occurrence_file *file, sf_error *error)
 {
     hid_t root = sf_layout_file(file->layout);
     hid_t group = H5Gcreate2(root, "occurrences", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (group < 0)
-        return sf_hdf_fail(error, SF_CANNOT_CREATE, file->path, "cannot create /occurrences");
+    if (group < 0) return sf_hdf_fail(error, SF_CANNOT_CREATE, file->path, "cannot create /occurrences");
     file->owners = sf_layout_column(group, "episode", H5T_NATIVE_UINT32, CHUNK, 1, error);
     if (file->owners >= 0)
         file->times =
@@ -54,8 +53,7 @@ int sf_occurrence_file_create(sf_occurrence_file **created, const char *path, co
 {
     *created = NULL;
     sf_occurrence_file *file = sf_alloc(1, sizeof *file);
-    if (file == NULL)
-        return sf_fail_memory(error);
+    if (file == NULL) return sf_fail_memory(error);
     file->about = about;
     file->owners = file->times = H5I_INVALID_HID;
     sf_layout_options options = {.kind = SF_OCCURRENCES_KIND,
@@ -67,8 +65,7 @@ int sf_occurrence_file_create(sf_occurrence_file **created, const char *path, co
     file->path = sf_copy_string(path);
     int status = file->path != NULL ? sf_layout_create(&file->layout, path, about, &options, error)
                                     : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = create_columns(file, error);
+    if (status == SF_OK) status = create_columns(file, error);
     if (status == SF_OK)
         *created = file;
     else
@@ -176,8 +173,7 @@ static int write_column(const sf_occurrence_file *file, hid_t group, const char 
                         hsize_t columns, size_t size, fill_row fill, sf_error *error)
 {
     char *rows = sf_alloc(file->count, size);
-    if (rows == NULL)
-        return sf_fail_memory(error);
+    if (rows == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < file->count; i++)
         fill(file, i, rows + i * size, size);
     hid_t column = sf_layout_column(group, name, type, CHUNK, columns, error);
@@ -227,15 +223,13 @@ static int write_episodes(const sf_occurrence_file *file, sf_error *error)
     }
     bool failed = line.failed;
     sf_text_free(&line);
-    if (failed)
-        return sf_fail_memory(error);
+    if (failed) return sf_fail_memory(error);
     hid_t group = H5Gcreate2(sf_layout_file(file->layout), "episodes", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t text = sf_hdf_string_type(width), id = sf_hdf_string_type(SF_EPISODE_ID_SIZE);
     int status = SF_OK;
     if (group < 0 || text < 0 || id < 0)
         status = sf_hdf_fail(error, SF_IO, file->path, "cannot create /episodes");
-    if (status == SF_OK)
-        status = write_columns(file, group, text, width, id, error);
+    if (status == SF_OK) status = write_columns(file, group, text, width, id, error);
     sf_hdf_close(text);
     sf_hdf_close(id);
     sf_hdf_close(group);
@@ -244,8 +238,7 @@ static int write_episodes(const sf_occurrence_file *file, sf_error *error)
 
 int sf_occurrence_file_close(sf_occurrence_file *file, bool keep, sf_error *error)
 {
-    if (file == NULL)
-        return SF_OK;
+    if (file == NULL) return SF_OK;
     sf_hdf_begin();
     int status = keep ? write_episodes(file, error) : SF_OK;
     sf_hdf_close(file->owners);
@@ -284,8 +277,7 @@ static int put_columns(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_e
     hid_t file = input->file;
     const char *path = input->path;
     int status = sf_hdf_put_strings(parcel, file, "units/name", path, error);
-    if (status == SF_OK)
-        status = sf_hdf_put_strings(parcel, file, "episodes/text", path, error);
+    if (status == SF_OK) status = sf_hdf_put_strings(parcel, file, "episodes/text", path, error);
     if (status == SF_OK)
         status = sf_hdf_put(parcel, file, "episodes/count", path, H5T_NATIVE_UINT64, sizeof(uint64_t), error);
     if (status == SF_OK)
@@ -330,8 +322,7 @@ static int take_texts(sf_occurrence_set *set, sf_parcel *parcel, const char *pat
     sf_error reason;
     for (uint64_t i = 0; i < count && status == SF_OK; i++) {
         const char *line = sf_parcel_take_text(parcel);
-        if (line == NULL)
-            return sf_parcel_refuse(path, error);
+        if (line == NULL) return sf_parcel_refuse(path, error);
         if (sf_reserve(&set->episodes, &capacity, set->count + 1, sizeof *set->episodes) != 0)
             return sf_fail_memory(error);
         if (sf_episode_parse(&set->episodes[set->count++], line, &set->units, &reason) != SF_OK)
@@ -347,8 +338,7 @@ static int take_column(sf_parcel *parcel, const char *name, const char *path, si
 {
     size_t length;
     *values = sf_parcel_take(parcel, size, &length);
-    if (parcel->damaged)
-        return sf_parcel_refuse(path, error);
+    if (parcel->damaged) return sf_parcel_refuse(path, error);
     if (length != expected)
         return sf_fail(error, SF_DATA, path, "damaged: %s holds %zu values, expected %zu", name, length,
                        expected);
@@ -362,12 +352,10 @@ static int take_counts(sf_occurrence_set *set, sf_parcel *parcel, const char *pa
     int status = take_column(parcel, "episodes/count", path, sizeof(uint64_t), set->count, &counts, error);
     if (status == SF_OK)
         status = take_column(parcel, "episodes/expected", path, sizeof(double), set->count, &expected, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     set->first = sf_alloc(set->count + 1, sizeof *set->first);
     set->expected = sf_alloc(set->count, sizeof *set->expected);
-    if (set->first == NULL || set->expected == NULL)
-        return sf_fail_memory(error);
+    if (set->first == NULL || set->expected == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < set->count; i++) {
         uint64_t count = ((const uint64_t *)counts)[i];
         if (count > UINT32_MAX) /* a count of spikes is none */
@@ -398,13 +386,10 @@ static int take_times(sf_occurrence_set *set, sf_parcel *parcel, const char *pat
     uint64_t rows = set->first[set->count];
     size_t expected = rows < SIZE_MAX / SF_EPISODE_MAX_SIZE ? rows * SF_EPISODE_MAX_SIZE : SIZE_MAX;
     int status = take_column(parcel, "occurrences/times_ns", path, sizeof(int64_t), expected, &times, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     set->times_ns = sf_resize(NULL, rows, sizeof *set->times_ns);
-    if (set->times_ns == NULL)
-        return sf_fail_memory(error);
-    if (rows > 0)
-        memcpy(set->times_ns, times, rows * sizeof *set->times_ns);
+    if (set->times_ns == NULL) return sf_fail_memory(error);
+    if (rows > 0) memcpy(set->times_ns, times, rows * sizeof *set->times_ns);
     return check_times(set, path, error);
 }
 
@@ -415,16 +400,11 @@ int sf_occurrence_set_take(sf_occurrence_set *set, sf_parcel *parcel, const char
     int status = SF_OK;
     if (recording != NULL && (set->recording = sf_copy_string(recording)) == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = take_units(set, parcel, error);
-    if (status == SF_OK)
-        status = take_texts(set, parcel, path, error);
-    if (status == SF_OK)
-        status = take_counts(set, parcel, path, error);
-    if (status == SF_OK)
-        status = take_times(set, parcel, path, error);
-    if (status != SF_OK)
-        sf_occurrence_set_free(set);
+    if (status == SF_OK) status = take_units(set, parcel, error);
+    if (status == SF_OK) status = take_texts(set, parcel, path, error);
+    if (status == SF_OK) status = take_counts(set, parcel, path, error);
+    if (status == SF_OK) status = take_times(set, parcel, path, error);
+    if (status != SF_OK) sf_occurrence_set_free(set);
     return status;
 }
 
@@ -433,8 +413,7 @@ int sf_occurrence_file_read(sf_occurrence_set *set, const char *path, sf_error *
     *set = (sf_occurrence_set){0};
     sf_parcel parcel;
     int status = sf_apart_read(&parcel, "occurrences", path, NULL, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_occurrence_set_take(set, &parcel, path, error);
     sf_parcel_close(&parcel);
     return status;

@@ -12,8 +12,7 @@ int sf_occurrences_write(const sf_occurrences *o, const char *path, const char *
                          const char *provenance, sf_error *error)
 {
     int status = sf_ranks_agree(SF_OK, error);
-    if (status != SF_OK || sf_ranks_rank() > 0)
-        return status;
+    if (status != SF_OK || sf_ranks_rank() > 0) return status;
     sf_occurrence_file *file;
     status = sf_occurrence_file_create(&file, path, o->recording, configuration, provenance, error);
     for (size_t i = 0; i < o->count && status == SF_OK; i++)
@@ -28,8 +27,7 @@ static int take_times(sf_occurrences *o, const sf_occurrence_set *set, size_t i,
     uint32_t size = set->episodes[i].size;
     o->counts[i] = set->first[i + 1] - set->first[i];
     o->times_ns[i] = sf_resize(NULL, o->counts[i] * size, sizeof **o->times_ns);
-    if (o->times_ns[i] == NULL)
-        return sf_fail_memory(error);
+    if (o->times_ns[i] == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < o->counts[i]; k++)
         memcpy(o->times_ns[i] + k * size, set->times_ns[set->first[i] + k], size * sizeof **o->times_ns);
     return SF_OK;
@@ -39,8 +37,7 @@ static int take_times(sf_occurrences *o, const sf_occurrence_set *set, size_t i,
 static int take(sf_occurrences *o, sf_occurrence_set *set, sf_error *error)
 {
     int status = sf_occurrences_reserve(o, set->count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (set->count > 0) {
         memcpy(o->episodes, set->episodes, set->count * sizeof *o->episodes);
         memcpy(o->expected, set->expected, set->count * sizeof *o->expected);
@@ -61,8 +58,7 @@ int sf_occurrences_open(sf_occurrences **opened, const char *path, sf_error *err
     *opened = NULL;
     sf_occurrence_set set;
     int status = sf_occurrence_file_read(&set, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_occurrences *o = sf_alloc(1, sizeof *o);
     status = o != NULL ? take(o, &set, error) : sf_fail_memory(error);
     sf_occurrence_set_free(&set);

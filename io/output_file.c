@@ -43,8 +43,7 @@ bool sf_output_file_is_busy(const char *path)
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     bool is_busy = fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
-    if (fd >= 0)
-        close(fd);
+    if (fd >= 0) close(fd);
     return is_busy;
 }
 
@@ -69,8 +68,7 @@ static char *numbered(const char *path, unsigned number)
     int stem = (int)(dot != NULL && dot != base ? dot - path : (ptrdiff_t)strlen(path));
     sf_text name = {0};
     sf_text_printf(&name, "%.*s-%u%s", stem, path, number, path + stem);
-    if (name.failed)
-        sf_text_free(&name);
+    if (name.failed) sf_text_free(&name);
     return name.data;
 }
 
@@ -91,8 +89,7 @@ static bool is_still(int fd, const char *path)
 static made make(sf_output_file *file, const char *path, sf_error *error)
 {
     file->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-    if (file->fd < 0 && errno == EEXIST)
-        return MADE_EXISTS;
+    if (file->fd < 0 && errno == EEXIST) return MADE_EXISTS;
     if (file->fd < 0)
         refuse_creation(path, error);
     else if (!lock(file->fd) || !is_still(file->fd, path))
@@ -141,8 +138,7 @@ static int seize(sf_output_file *file, sf_error *error)
         return errno == ENOENT ? SF_OK
                                : sf_fail(error, SF_CANNOT_CREATE, file->path, "cannot replace this file: %s",
                                          strerror(errno));
-    if (!lock(file->replaced))
-        return refuse_busy(file->path, error);
+    if (!lock(file->replaced)) return refuse_busy(file->path, error);
     if (!is_still(file->replaced, file->path)) {
         close(file->replaced);
         file->replaced = -1;
@@ -159,18 +155,14 @@ static int open_replacing(sf_output_file *file, sf_error *error)
         sf_free(file->path);
         file->path = sf_copy_string(target);
         free(target);
-        if (file->path == NULL)
-            return sf_fail_memory(error);
+        if (file->path == NULL) return sf_fail_memory(error);
     }
     for (int tries = 0; tries < MOST_TRIES; tries++) {
         made result = make(file, file->path, error);
-        if (result != MADE_EXISTS)
-            return result == MADE ? SF_OK : SF_CANNOT_CREATE;
+        if (result != MADE_EXISTS) return result == MADE ? SF_OK : SF_CANNOT_CREATE;
         int status = seize(file, error);
-        if (status != SF_OK)
-            return status;
-        if (file->replaced >= 0)
-            return make_beside(file, error);
+        if (status != SF_OK) return status;
+        if (file->replaced >= 0) return make_beside(file, error);
     }
     return sf_fail(
         error, SF_CANNOT_CREATE, file->path,
@@ -183,15 +175,13 @@ static int open_numbered(sf_output_file *file, const char *path, sf_error *error
         made result = make(file, file->path, error);
         if (result == MADE && number > 2)
             sf_log(SF_LOG_WARNING, "%s is there already: what comes now goes to %s", path, file->path);
-        if (result != MADE_EXISTS)
-            return result == MADE ? SF_OK : SF_CANNOT_CREATE;
+        if (result != MADE_EXISTS) return result == MADE ? SF_OK : SF_CANNOT_CREATE;
         if (number > MOST_NUMBER)
             return sf_fail(error, SF_CANNOT_CREATE, path, "exists already, and so do its %d successors",
                            MOST_NUMBER);
         sf_free(file->path);
         file->path = numbered(path, number);
-        if (file->path == NULL)
-            return sf_fail_memory(error);
+        if (file->path == NULL) return sf_fail_memory(error);
     }
 }
 
@@ -203,8 +193,7 @@ static int refuse_existing(const char *path, sf_error *error)
 static int open_new(sf_output_file *file, sf_error *error)
 {
     made result = make(file, file->path, error);
-    if (result == MADE_EXISTS)
-        refuse_existing(file->path, error);
+    if (result == MADE_EXISTS) refuse_existing(file->path, error);
     return result == MADE ? SF_OK : SF_CANNOT_CREATE;
 }
 
@@ -213,8 +202,7 @@ static int open_whole(sf_output_file *file, sf_error *error)
 {
     struct stat about;
     sf_text name = {0};
-    if (lstat(file->path, &about) == 0)
-        return refuse_existing(file->path, error);
+    if (lstat(file->path, &about) == 0) return refuse_existing(file->path, error);
     sf_text_printf(&name, "%s.%ld.part", file->path, (long)getpid());
     if (name.failed) {
         sf_text_free(&name);
@@ -223,8 +211,7 @@ static int open_whole(sf_output_file *file, sf_error *error)
     file->building = name.data;
     file->spares = true;
     made result = make(file, file->building, error);
-    if (result == MADE_EXISTS)
-        refuse_existing(file->building, error);
+    if (result == MADE_EXISTS) refuse_existing(file->building, error);
     return result == MADE ? SF_OK : SF_CANNOT_CREATE;
 }
 
@@ -249,8 +236,7 @@ int sf_output_file_open(sf_output_file *file, const char *path, sf_existing exis
         status = open_numbered(file, path, error);
     else
         status = open_new(file, error);
-    if (status != SF_OK)
-        sf_output_file_close(file, true);
+    if (status != SF_OK) sf_output_file_close(file, true);
     return status;
 }
 
@@ -266,10 +252,8 @@ const char *sf_output_file_name(const sf_output_file *file)
 static bool take_name(const sf_output_file *file)
 {
     struct stat about;
-    if (!file->spares)
-        return rename(file->building, file->path) == 0;
-    if (link(file->building, file->path) == 0)
-        return unlink(file->building) == 0;
+    if (!file->spares) return rename(file->building, file->path) == 0;
+    if (link(file->building, file->path) == 0) return unlink(file->building) == 0;
     if (errno == EEXIST || lstat(file->path, &about) == 0) {
         errno = EEXIST;
         return false;
@@ -280,20 +264,16 @@ static bool take_name(const sf_output_file *file)
 /* Of the file that is replaced, and of its lock. */
 static void let_go(sf_output_file *file)
 {
-    if (file->replaced >= 0)
-        close(file->replaced);
+    if (file->replaced >= 0) close(file->replaced);
     file->replaced = -1;
 }
 
 int sf_output_file_commit(sf_output_file *file, sf_error *error)
 {
-    if (file->building == NULL)
-        return SF_OK;
-    if (!sf_platform_replaces_open_files())
-        let_go(file);
+    if (file->building == NULL) return SF_OK;
+    if (!sf_platform_replaces_open_files()) let_go(file);
     int refused = take_name(file) ? 0 : errno;
-    if (refused == EEXIST)
-        return refuse_existing(file->path, error);
+    if (refused == EEXIST) return refuse_existing(file->path, error);
     if (refused != 0)
         return sf_fail(error, SF_IO, file->path, "cannot replace this file: %s", strerror(refused));
     sf_free(file->building);
@@ -305,14 +285,12 @@ int sf_output_file_commit(sf_output_file *file, sf_error *error)
 void sf_output_file_follow(sf_output_file *file)
 {
     char link[64], name[PATH_MAX];
-    if (file->is_special || file->building != NULL || is_still(file->fd, file->path))
-        return;
+    if (file->is_special || file->building != NULL || is_still(file->fd, file->path)) return;
     snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
     ssize_t length = readlink(link, name, sizeof name - 1);
     name[length > 0 ? length : 0] = '\0';
     char *path = is_still(file->fd, name) ? sf_copy_string(name) : NULL;
-    if (path == NULL)
-        return; /* it was removed */
+    if (path == NULL) return; /* it was removed */
     sf_free(file->path);
     file->path = path;
 }
@@ -320,15 +298,13 @@ void sf_output_file_follow(sf_output_file *file)
 void sf_output_file_note(sf_output_file *file)
 {
     struct stat about;
-    if (!file->is_special && fstat(file->fd, &about) == 0)
-        file->length = about.st_size;
+    if (!file->is_special && fstat(file->fd, &about) == 0) file->length = about.st_size;
 }
 
 int sf_output_file_check(const sf_output_file *file, sf_error *error)
 {
     struct stat about;
-    if (file->is_special)
-        return SF_OK;
+    if (file->is_special) return SF_OK;
     if (fstat(file->fd, &about) != 0)
         return sf_fail(error, SF_IO, file->path, "cannot be reached any more: %s", strerror(errno));
     if (about.st_nlink == 0)
@@ -355,15 +331,11 @@ void sf_output_file_unlock(sf_output_file *file)
 
 void sf_output_file_close(sf_output_file *file, bool keep)
 {
-    if (!file->is_open)
-        return;
-    if (!keep && file->fd >= 0)
-        sf_output_file_follow(file);
+    if (!file->is_open) return;
+    if (!keep && file->fd >= 0) sf_output_file_follow(file);
     bool is_ours = file->fd >= 0 && !file->is_special && is_still(file->fd, sf_output_file_name(file));
-    if (is_ours && (file->building != NULL || !keep))
-        unlink(sf_output_file_name(file));
-    if (file->fd >= 0)
-        close(file->fd);
+    if (is_ours && (file->building != NULL || !keep)) unlink(sf_output_file_name(file));
+    if (file->fd >= 0) close(file->fd);
     let_go(file);
     sf_free(file->building);
     sf_free(file->path);

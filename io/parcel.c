@@ -35,10 +35,8 @@ static bool write_at(int fd, const void *bytes, size_t size, uint64_t at)
     const char *rest = bytes;
     while (size > 0) {
         ssize_t written = pwrite(fd, rest, size, (off_t)at);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
         rest += written;
         at += (uint64_t)written;
         size -= (size_t)written;
@@ -56,8 +54,7 @@ static void flush(sf_parcel_writer *writer)
 
 static void put_bytes(sf_parcel_writer *writer, const void *bytes, size_t size)
 {
-    if (size > SF_PARCEL_BLOCK - writer->held)
-        flush(writer);
+    if (size > SF_PARCEL_BLOCK - writer->held) flush(writer);
     if (size > SF_PARCEL_BLOCK) {
         writer->failed = writer->failed || !write_at(writer->fd, bytes, size, FIELDS_AT + writer->length);
     } else if (size > 0) {
@@ -147,23 +144,20 @@ static int check_head(const parcel_head *head, uint64_t size, const char *path, 
         return sf_fail(
             error, SF_UNAVAILABLE, path,
             "the program that reads files is of another version of synfire: install both together");
-    if (head->error.code != SF_OK)
-        return pass_error(head, path, error);
+    if (head->error.code != SF_OK) return pass_error(head, path, error);
     return head->length == size - FIELDS_AT ? SF_OK : sf_parcel_refuse(path, error);
 }
 
 int sf_parcel_map(sf_parcel *parcel, int fd, const char *path, sf_error *error)
 {
     *parcel = (sf_parcel){0};
-    if (!sf_apart_is_sealed(fd))
-        return sf_parcel_refuse(path, error);
+    if (!sf_apart_is_sealed(fd)) return sf_parcel_refuse(path, error);
     struct stat about;
     if (fstat(fd, &about) != 0 || about.st_size < (off_t)sizeof(parcel_head))
         return sf_parcel_refuse(path, error);
     size_t size = (size_t)about.st_size;
     void *mapping = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    if (mapping == MAP_FAILED)
-        return sf_fail_memory(error);
+    if (mapping == MAP_FAILED) return sf_fail_memory(error);
     parcel_head head;
     memcpy(&head, mapping, sizeof head);
     int status = check_head(&head, size > FIELDS_AT ? size : FIELDS_AT, path, error);
@@ -178,8 +172,7 @@ int sf_parcel_map(sf_parcel *parcel, int fd, const char *path, sf_error *error)
 
 void sf_parcel_close(sf_parcel *parcel)
 {
-    if (parcel->mapping != NULL)
-        munmap(parcel->mapping, parcel->mapped);
+    if (parcel->mapping != NULL) munmap(parcel->mapping, parcel->mapped);
     *parcel = (sf_parcel){0};
 }
 
@@ -195,8 +188,7 @@ void *sf_parcel_take(sf_parcel *parcel, size_t size, size_t *count)
     } else {
         parcel->damaged = true;
     }
-    if (parcel->damaged)
-        return NULL;
+    if (parcel->damaged) return NULL;
     const char *values = parcel->at + sizeof head;
     size_t bytes = head.count * size, padding = (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
     parcel->at = values + (padding <= left - bytes ? bytes + padding : left);
@@ -216,8 +208,7 @@ uint64_t sf_parcel_take_number(sf_parcel *parcel)
 {
     uint64_t number = 0;
     const void *value = sf_parcel_take_exactly(parcel, sizeof number, 1);
-    if (value != NULL)
-        memcpy(&number, value, sizeof number);
+    if (value != NULL) memcpy(&number, value, sizeof number);
     return number;
 }
 

@@ -25,8 +25,7 @@ static int set_option(sf_zmq_publisher *publisher, int option, int value)
 static int make_socket(sf_zmq_publisher *publisher, bool lossless)
 {
     publisher->context = zmq_ctx_new();
-    if (publisher->context == NULL)
-        return -1;
+    if (publisher->context == NULL) return -1;
     publisher->socket = zmq_socket(publisher->context, ZMQ_XPUB);
     if (publisher->socket == NULL || set_option(publisher, ZMQ_SNDHWM, publisher->queue) != 0 ||
         set_option(publisher, ZMQ_SNDTIMEO, WAIT_MS) != 0 ||
@@ -34,8 +33,7 @@ static int make_socket(sf_zmq_publisher *publisher, bool lossless)
         set_option(publisher, ZMQ_XPUB_VERBOSER, 1) != 0)
         return -1;
     const int64_t most = MOST_FRAME;
-    if (zmq_setsockopt(publisher->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0)
-        return -1;
+    if (zmq_setsockopt(publisher->socket, ZMQ_MAXMSGSIZE, &most, sizeof most) != 0) return -1;
     return set_option(publisher, ZMQ_XPUB_NODROP, lossless);
 }
 
@@ -44,8 +42,7 @@ static int bind_socket(sf_zmq_publisher *publisher, const sf_publisher_settings 
 {
     const char *endpoint = settings->endpoint;
     int status = sf_endpoint_check(endpoint, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bool insecure = settings->insecure || sf_curve_gate_refused(publisher->gate) >= 0; /* it has keys */
     if (!insecure && sf_endpoint_is_public(endpoint))
         return sf_endpoint_refuse(endpoint, settings->permit, error);
@@ -71,18 +68,15 @@ int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *
 {
     *publisher = (sf_zmq_publisher){.queue = settings->queue};
     int status = sf_descriptors_check(SF_ZMQ_DESCRIPTORS, settings->endpoint, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (make_socket(publisher, settings->lossless) != 0)
         status = sf_fail(error, SF_UNAVAILABLE, settings->endpoint, "cannot make a ZeroMQ socket: %s",
                          zmq_strerror(zmq_errno()));
     else
         status = sf_curve_gate_open(&publisher->gate, publisher->context, publisher->socket, &settings->curve,
                                     error);
-    if (status == SF_OK)
-        status = bind_socket(publisher, settings, error);
-    if (status != SF_OK)
-        sf_publisher_close(publisher, 0);
+    if (status == SF_OK) status = bind_socket(publisher, settings, error);
+    if (status != SF_OK) sf_publisher_close(publisher, 0);
     return status;
 }
 
@@ -94,8 +88,7 @@ int64_t sf_publisher_update(sf_zmq_publisher *publisher)
     zmq_msg_init(&said);
     while (zmq_msg_recv(&said, publisher->socket, ZMQ_DONTWAIT) >= 0) {
         const unsigned char *what = zmq_msg_data(&said);
-        if (zmq_msg_size(&said) == 0 || *what > 1)
-            continue;
+        if (zmq_msg_size(&said) == 0 || *what > 1) continue;
         int file = zmq_msg_get(&said, ZMQ_SRCFD); /* -1 where the connection is gone */
         publisher->subscriptions += *what == 1 ? 1 : -1;
         publisher->joined += *what;
@@ -115,12 +108,10 @@ static void bound_queue(sf_zmq_publisher *publisher, const sf_part *parts, size_
     size_t size = 0;
     for (size_t i = 0; i < count; i++)
         size += parts[i].size;
-    if (size <= publisher->largest)
-        return;
+    if (size <= publisher->largest) return;
     publisher->largest = size;
     size_t most = SF_PUBLISHER_BYTES / size;
-    if (most >= (size_t)publisher->queue)
-        return;
+    if (most >= (size_t)publisher->queue) return;
     publisher->queue = most > 0 ? (int)most : 1;
     set_option(publisher, ZMQ_SNDHWM, publisher->queue);
 }
@@ -132,8 +123,7 @@ int sf_publisher_send(sf_zmq_publisher *publisher, const sf_part *parts, size_t 
         if (zmq_send(publisher->socket, parts[i].data, parts[i].size, i + 1 < count ? ZMQ_SNDMORE : 0) >= 0)
             continue;
         /* Queues count whole messages: where the first frame had room, the others have. */
-        if (i == 0 && (zmq_errno() == EAGAIN || zmq_errno() == EINTR))
-            return SF_SENT_AGAIN;
+        if (i == 0 && (zmq_errno() == EAGAIN || zmq_errno() == EINTR)) return SF_SENT_AGAIN;
         return sf_fail(error, SF_IO, publisher->address, "cannot send to %s: %s", publisher->address,
                        zmq_strerror(zmq_errno()));
     }
@@ -187,8 +177,7 @@ void sf_publisher_close(sf_zmq_publisher *publisher, int linger_ms)
     }
     sf_curve_gate_close(publisher->gate);
     publisher->gate = NULL;
-    if (publisher->context != NULL && linger_ms >= 0)
-        end_within(publisher->context, linger_ms);
+    if (publisher->context != NULL && linger_ms >= 0) end_within(publisher->context, linger_ms);
     while (publisher->context != NULL && linger_ms < 0 && zmq_ctx_term(publisher->context) != 0 &&
            zmq_errno() == EINTR)
         ;

@@ -53,13 +53,11 @@ static double number_of(const row_reader *reader, const char *at, size_t length)
 {
     char copy[64];
     double value;
-    if (length >= sizeof copy)
-        return NAN;
+    if (length >= sizeof copy) return NAN;
     memcpy(copy, at, length);
     copy[length] = '\0';
     char *comma = reader->semicolons ? strchr(copy, ',') : NULL;
-    if (comma != NULL)
-        *comma = '.';
+    if (comma != NULL) *comma = '.';
     return sf_parse_real(copy, &value) ? value : NAN;
 }
 
@@ -68,8 +66,7 @@ static int read_field(row_reader *reader, const char **at, const char *end)
 {
     size_t length = field_length(reader, *at, end);
     double value = number_of(reader, *at, length);
-    if (isnan(value))
-        return fail_here(reader, "a finite number", *at, length);
+    if (isnan(value)) return fail_here(reader, "a finite number", *at, length);
     void *values = reader->samples->values;
     if (sf_reserve(&values, &reader->capacity, reader->count + 1, sizeof value) != 0)
         return sf_fail_memory(reader->error);
@@ -78,8 +75,7 @@ static int read_field(row_reader *reader, const char **at, const char *end)
     *at = skip_blanks(*at + length, end);
     if (*at < end && (**at == ',' || **at == ';')) {
         *at = skip_blanks(*at + 1, end);
-        if (*at == end)
-            return fail_here(reader, "a number after the last separator", "", 0);
+        if (*at == end) return fail_here(reader, "a number after the last separator", "", 0);
     }
     return SF_OK;
 }
@@ -96,10 +92,8 @@ static bool is_name(const row_reader *reader, const char *at, const char *end)
 static int read_row(row_reader *reader, const char *at, const char *end)
 {
     at = skip_blanks(at, end);
-    if (at == end || *at == '#')
-        return SF_OK;
-    if (reader->count == 0)
-        reader->semicolons = memchr(at, ';', (size_t)(end - at)) != NULL;
+    if (at == end || *at == '#') return SF_OK;
+    if (reader->count == 0) reader->semicolons = memchr(at, ';', (size_t)(end - at)) != NULL;
     if (reader->count == 0 && !reader->named && is_name(reader, at, end)) {
         reader->named = true;
         return SF_OK;
@@ -107,12 +101,10 @@ static int read_row(row_reader *reader, const char *at, const char *end)
     size_t before = reader->count;
     while (at < end) {
         int status = read_field(reader, &at, end);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     size_t columns = reader->count - before;
-    if (reader->samples->n == 0)
-        reader->samples->d = columns;
+    if (reader->samples->n == 0) reader->samples->d = columns;
     if (columns != reader->samples->d) {
         char place[256];
         snprintf(place, sizeof place, "%s:%zu", reader->path, reader->line);
@@ -132,8 +124,7 @@ static int parse_text(sf_samples *samples, const char *path, const char *text, s
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *line_end = newline != NULL ? newline : end;
         int status = read_row(&reader, at, line_end);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         at = newline != NULL ? newline + 1 : end;
     }
     if (samples->n == 0)
@@ -153,8 +144,7 @@ static int read_array(sf_samples *samples, const sf_npy *npy, const unsigned cha
     samples->n = npy->shape[0];
     samples->d = npy->dimensions > 1 ? npy->shape[1] : 1;
     samples->values = sf_resize(NULL, npy->count, sizeof *samples->values);
-    if (samples->values == NULL)
-        return sf_fail_memory(error);
+    if (samples->values == NULL) return sf_fail_memory(error);
     for (size_t row = 0; row < samples->n; row++)
         for (size_t column = 0; column < samples->d; column++) {
             size_t index = npy->by_column ? column * samples->n + row : row * samples->d + column;
@@ -171,14 +161,12 @@ static int parse_array(sf_samples *samples, const char *path, const char *data, 
 {
     sf_npy npy;
     int status = sf_npy_parse_header(&npy, path, data, size, size, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (npy.fields[0].name[0] != '\0')
         return sf_fail(error, SF_DATA, path, "holds no plain integers or floating-point numbers");
     if (npy.dimensions < 1 || npy.dimensions > 2)
         return sf_fail(error, SF_DATA, path, "is no array of one or two dimensions");
-    if (npy.count == 0)
-        return sf_fail(error, SF_DATA, path, "holds no numbers");
+    if (npy.count == 0) return sf_fail(error, SF_DATA, path, "holds no numbers");
     return read_array(samples, &npy, (const unsigned char *)data + npy.start, error);
 }
 
@@ -193,8 +181,7 @@ int sf_samples_parse(sf_samples *samples, const char *path, const char *text, si
                          "is an HDF5 file, expected numbers: --quantity takes them from a recording");
     else
         status = parse_text(samples, path, text, size, error);
-    if (status != SF_OK)
-        sf_samples_free(samples);
+    if (status != SF_OK) sf_samples_free(samples);
     return status;
 }
 
@@ -203,8 +190,7 @@ int sf_samples_read(sf_samples *samples, const char *path, sf_error *error)
     *samples = (sf_samples){0};
     sf_text text = {0};
     int status = sf_file_read(&text, path, error);
-    if (status == SF_OK)
-        status = sf_samples_parse(samples, path, text.data, text.length, error);
+    if (status == SF_OK) status = sf_samples_parse(samples, path, text.data, text.length, error);
     sf_text_free(&text);
     return status;
 }
@@ -214,8 +200,7 @@ int sf_series_open(sf_series **series, const char *path, sf_error *error)
     sf_samples samples;
     *series = NULL;
     int status = sf_samples_read(&samples, path, error);
-    if (status == SF_OK)
-        status = sf_series_new(series, samples.values, samples.n, samples.d, error);
+    if (status == SF_OK) status = sf_series_new(series, samples.values, samples.n, samples.d, error);
     sf_samples_free(&samples);
     return status;
 }

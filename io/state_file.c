@@ -58,8 +58,7 @@ int sf_state_write(const sf_state *state, const char *path, const char *provenan
     sf_hdf_begin();
     sf_output_file output;
     int status = sf_output_file_open(&output, path, SF_EXISTING_REPLACE, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     hid_t access = H5Pcreate(H5P_FILE_ACCESS); /* the smallest heads that readers of HDF5 1.8 take */
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     hid_t file = H5Fcreate(sf_output_file_name(&output), H5F_ACC_TRUNC, H5P_DEFAULT, access);
@@ -71,8 +70,7 @@ int sf_state_write(const sf_state *state, const char *path, const char *provenan
         status = sf_hdf_fail(error, SF_IO, path, "cannot write the state");
     if (file >= 0 && H5Fclose(file) < 0 && status == SF_OK)
         status = sf_hdf_fail(error, SF_IO, path, "cannot close the file");
-    if (status == SF_OK)
-        status = sf_output_file_commit(&output, error);
+    if (status == SF_OK) status = sf_output_file_commit(&output, error);
     sf_output_file_close(&output, status == SF_OK);
     return status;
 }
@@ -93,8 +91,7 @@ static int put_words(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_err
         bool found = sf_hdf_attribute_text(input->file, names[i], &text), failed = text.failed;
         sf_parcel_put_text(parcel, found && !failed && text.data != NULL ? text.data : "");
         sf_text_free(&text);
-        if (failed)
-            return sf_fail_memory(error);
+        if (failed) return sf_fail_memory(error);
     }
     return SF_OK;
 }
@@ -146,8 +143,7 @@ static int take_head(sf_state *state, sf_parcel *parcel, const char *path, sf_er
     take_text(domain, sizeof domain, parcel);
     take_text(s->method, sizeof s->method, parcel);
     double layout = take_real(parcel), unit = take_real(parcel);
-    if (parcel->damaged)
-        return sf_parcel_refuse(path, error);
+    if (parcel->damaged) return sf_parcel_refuse(path, error);
     if (layout != LAYOUT)
         return sf_fail(error, SF_DATA, path, "has layout %g of a state, expected %d", layout, LAYOUT);
     state->unit = unit >= 0 && unit < UINT32_MAX ? (int64_t)unit : -1;
@@ -167,8 +163,7 @@ static int take_tables(sf_synopsis *s, sf_parcel *parcel, const char *path, sf_e
     size_t count, length;
     const double *axes = sf_parcel_take(parcel, sizeof *axes, &count);
     const float *phi = sf_parcel_take(parcel, sizeof *phi, &length);
-    if (parcel->damaged)
-        return sf_parcel_refuse(path, error);
+    if (parcel->damaged) return sf_parcel_refuse(path, error);
     s->d = count % AXIS_NUMBERS == 0 && count / AXIS_NUMBERS <= 2 ? count / AXIS_NUMBERS : 0;
     for (size_t c = 0; c < s->d; c++) {
         const double *of = axes + c * AXIS_NUMBERS;
@@ -180,8 +175,7 @@ static int take_tables(sf_synopsis *s, sf_parcel *parcel, const char *path, sf_e
         return sf_fail(error, SF_DATA, path,
                        "damaged: /phi has %zu numbers, expected two for each of %zu values", length, size);
     s->phi = sf_resize(NULL, length, sizeof *s->phi);
-    if (s->phi == NULL)
-        return sf_fail_memory(error);
+    if (s->phi == NULL) return sf_fail_memory(error);
     memcpy(s->phi, phi, length * sizeof *s->phi);
     return SF_OK;
 }
@@ -191,12 +185,10 @@ int sf_state_take(sf_state *state, sf_parcel *parcel, const char *path, sf_error
     *state = (sf_state){0};
     sf_error reason = {0};
     int status = take_head(state, parcel, path, error);
-    if (status == SF_OK)
-        status = take_tables(&state->synopsis, parcel, path, error);
+    if (status == SF_OK) status = take_tables(&state->synopsis, parcel, path, error);
     if (status == SF_OK && sf_synopsis_check(&state->synopsis, &reason) != SF_OK)
         status = sf_fail(error, SF_DATA, path, "damaged: %s", reason.text);
-    if (status != SF_OK)
-        sf_state_free(state);
+    if (status != SF_OK) sf_state_free(state);
     return status;
 }
 
@@ -205,8 +197,7 @@ int sf_state_read(sf_state *state, const char *path, sf_error *error)
     *state = (sf_state){0};
     sf_parcel parcel;
     int status = sf_apart_read(&parcel, SF_STATE_KIND, path, NULL, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_state_take(state, &parcel, path, error);
     sf_parcel_close(&parcel);
     return status;

@@ -48,8 +48,7 @@ int sf_visitors_open(sf_visitors **out, void *socket, sf_error *error)
     int handshake_ms = SF_VISITOR_HANDSHAKE_MS, one = 1, idle_s = 60;
     *out = NULL;
     sf_visitors *visitors = sf_alloc(1, sizeof *visitors);
-    if (visitors == NULL)
-        return sf_fail_memory(error);
+    if (visitors == NULL) return sf_fail_memory(error);
     pthread_mutex_init(&visitors->lock, NULL);
     visitors->most = choose_most();
     zmq_setsockopt(socket, ZMQ_HANDSHAKE_IVL, &handshake_ms, sizeof handshake_ms);
@@ -61,8 +60,7 @@ int sf_visitors_open(sf_visitors **out, void *socket, sf_error *error)
 
 void sf_visitors_close(sf_visitors *visitors)
 {
-    if (visitors == NULL)
-        return;
+    if (visitors == NULL) return;
     pthread_mutex_destroy(&visitors->lock);
     sf_free(visitors);
 }
@@ -71,8 +69,7 @@ static struct sockaddr_storage peer_of(int file)
 {
     struct sockaddr_storage peer = {0};
     socklen_t size = sizeof peer;
-    if (getpeername(file, (struct sockaddr *)&peer, &size) != 0)
-        peer = (struct sockaddr_storage){0};
+    if (getpeername(file, (struct sockaddr *)&peer, &size) != 0) peer = (struct sockaddr_storage){0};
     return peer;
 }
 
@@ -84,8 +81,7 @@ static bool is_of(const visitor *it, int file, const struct sockaddr_storage *pe
 static visitor *find_in(visitor *items, size_t count, int file)
 {
     for (size_t i = 0; i < count; i++)
-        if (items[i].file == file)
-            return &items[i];
+        if (items[i].file == file) return &items[i];
     return NULL;
 }
 
@@ -106,13 +102,10 @@ static visitor *find_speaker(sf_visitors *visitors, int file)
 {
     struct sockaddr_storage peer = peer_of(file);
     visitor *it = find(visitors, file);
-    if (peer.ss_family == 0 || (it != NULL && is_of(it, file, &peer)))
-        return peer.ss_family == 0 ? NULL : it;
+    if (peer.ss_family == 0 || (it != NULL && is_of(it, file, &peer))) return peer.ss_family == 0 ? NULL : it;
     it = find_early(visitors, file);
-    if (it == NULL)
-        it = &visitors->early[visitors->early_count++ % SF_VISITORS_MOST];
-    if (!is_of(it, file, &peer))
-        *it = (visitor){.file = file, .peer = peer};
+    if (it == NULL) it = &visitors->early[visitors->early_count++ % SF_VISITORS_MOST];
+    if (!is_of(it, file, &peer)) *it = (visitor){.file = file, .peer = peer};
     return it;
 }
 
@@ -120,13 +113,11 @@ static visitor *find_speaker(sf_visitors *visitors, int file)
 static void turn_out(sf_visitors *visitors, visitor *it, const char *why)
 {
     struct sockaddr_storage now = peer_of(it->file);
-    if (is_of(it, it->file, &now))
-        shutdown(it->file, SHUT_RDWR);
+    if (is_of(it, it->file, &now)) shutdown(it->file, SHUT_RDWR);
     uint64_t closed = atomic_fetch_add(&visitors->closed, 1) + 1;
     int64_t now_ns = sf_clock_monotonic_ns();
     *it = visitors->items[--visitors->count];
-    if (visitors->logged_ns != 0 && now_ns - visitors->logged_ns < SF_SECOND)
-        return;
+    if (visitors->logged_ns != 0 && now_ns - visitors->logged_ns < SF_SECOND) return;
     visitors->logged_ns = now_ns;
     sf_log(SF_LOG_WARNING, "a connection was closed: %s; %" PRIu64 " so far", why, closed);
 }
@@ -144,17 +135,14 @@ static visitor *choose_leaver(sf_visitors *visitors)
 
 static void bound_subscriptions(sf_visitors *visitors, visitor *it)
 {
-    if (it->subscriptions > SF_VISITOR_SUBSCRIPTIONS)
-        turn_out(visitors, it, "it has too many subscriptions");
+    if (it->subscriptions > SF_VISITOR_SUBSCRIPTIONS) turn_out(visitors, it, "it has too many subscriptions");
 }
 
 static visitor make_comer(sf_visitors *visitors, int file)
 {
     visitor comer = {.file = file, .peer = peer_of(file)}, *early = find_early(visitors, file);
-    if (early != NULL && is_of(early, file, &comer.peer))
-        comer = *early;
-    if (early != NULL)
-        early->file = -1;
+    if (early != NULL && is_of(early, file, &comer.peer)) comer = *early;
+    if (early != NULL) early->file = -1;
     comer.came = visitors->came++;
     return comer;
 }
@@ -163,12 +151,10 @@ void sf_visitors_come(sf_visitors *visitors, int file)
 {
     pthread_mutex_lock(&visitors->lock);
     visitor *old = find(visitors, file);
-    if (old != NULL)
-        *old = visitors->items[--visitors->count];
+    if (old != NULL) *old = visitors->items[--visitors->count];
     visitor comer = make_comer(visitors, file);
     visitor *leaver = visitors->count == visitors->most ? choose_leaver(visitors) : NULL;
-    if (leaver != NULL)
-        turn_out(visitors, leaver, "there are too many");
+    if (leaver != NULL) turn_out(visitors, leaver, "there are too many");
     if (visitors->count < visitors->most) {
         visitors->items[visitors->count] = comer;
         bound_subscriptions(visitors, &visitors->items[visitors->count++]);
@@ -182,8 +168,7 @@ void sf_visitors_go(sf_visitors *visitors, int file)
 {
     pthread_mutex_lock(&visitors->lock);
     visitor *it = find(visitors, file);
-    if (it != NULL)
-        *it = visitors->items[--visitors->count];
+    if (it != NULL) *it = visitors->items[--visitors->count];
     pthread_mutex_unlock(&visitors->lock);
 }
 
@@ -199,8 +184,7 @@ void sf_visitors_subscribe(sf_visitors *visitors, int file, int by)
     if (it != NULL) {
         it->known = true;
         it->subscriptions = by >= 0 || it->subscriptions > 0 ? it->subscriptions + (uint32_t)by : 0;
-        if (it == find(visitors, file))
-            bound_subscriptions(visitors, it);
+        if (it == find(visitors, file)) bound_subscriptions(visitors, it);
     }
     pthread_mutex_unlock(&visitors->lock);
 }

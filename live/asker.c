@@ -28,8 +28,7 @@ static int connect_socket(sf_asker *asker, const char *topic, const sf_curve_cli
         zmq_setsockopt(asker->socket, ZMQ_SUBSCRIBE, topic, strlen(topic));
     }
     int status = sf_curve_connect(asker->socket, curve, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (zmq_connect(asker->socket, asker->endpoint) != 0)
         return sf_fail(error, SF_USAGE, asker->endpoint, "cannot connect: %s", zmq_strerror(zmq_errno()));
     return SF_OK;
@@ -40,17 +39,14 @@ int sf_asker_open(sf_asker *asker, const char *endpoint, const char *topic, cons
 {
     *asker = (sf_asker){.context = zmq_ctx_new(), .endpoint = endpoint};
     int status = asker->context != NULL ? connect_socket(asker, topic, curve, error) : sf_fail_memory(error);
-    if (status != SF_OK)
-        sf_asker_close(asker);
+    if (status != SF_OK) sf_asker_close(asker);
     return status;
 }
 
 void sf_asker_close(sf_asker *asker)
 {
-    if (asker->socket != NULL)
-        zmq_close(asker->socket);
-    if (asker->context != NULL)
-        zmq_ctx_term(asker->context);
+    if (asker->socket != NULL) zmq_close(asker->socket);
+    if (asker->context != NULL) zmq_ctx_term(asker->context);
     *asker = (sf_asker){0};
 }
 
@@ -59,14 +55,12 @@ int sf_asker_request(sf_text *request, const char *token_file, const char *comma
 {
     char token[SF_TOKEN_MOST + 1];
     int status = sf_token_read(token, token_file, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_json json = sf_json_start(request);
     sf_json_object(&json, NULL);
     sf_json_string(&json, "token", token);
     sf_json_string(&json, "command", command);
-    if (key != NULL)
-        sf_json_string(&json, key, value);
+    if (key != NULL) sf_json_string(&json, key, value);
     sf_json_end_object(&json);
     return request->failed ? sf_fail_memory(error) : SF_OK;
 }
@@ -84,8 +78,7 @@ int sf_asker_receive(const sf_asker *asker, int timeout_ms,
                      sf_error *error)
 {
     zmq_pollitem_t waiting = {.socket = asker->socket, .events = ZMQ_POLLIN};
-    if (zmq_poll(&waiting, 1, timeout_ms) <= 0)
-        return SF_AGAIN;
+    if (zmq_poll(&waiting, 1, timeout_ms) <= 0) return SF_AGAIN;
     zmq_msg_t part;
     zmq_msg_init(&part);
     int got;

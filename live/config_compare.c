@@ -19,15 +19,13 @@ static bool compare_items(comparison *of, const sf_key *list, const void *now, c
 {
     const char *a = *(void *const *)sf_key_at(list, now), *b = *(void *const *)sf_key_at(list, next);
     uint32_t count = *(const uint32_t *)(const void *)((const char *)now + list->count_offset);
-    if (*(const uint32_t *)(const void *)((const char *)next + list->count_offset) != count)
-        return false;
+    if (*(const uint32_t *)(const void *)((const char *)next + list->count_offset) != count) return false;
     size_t size = sf_config_item_size(list), length = strlen(of->path);
     for (uint32_t i = 0; i < count; i++) {
         const void *x = a + i * size, *y = b + i * size;
         snprintf(of->path + length, sizeof of->path - length, ".%u", i);
         if (list->table == NULL) {
-            if (strcmp(*(char *const *)x, *(char *const *)y) != 0)
-                of->tell(of->user, of->path, list->live);
+            if (strcmp(*(char *const *)x, *(char *const *)y) != 0) of->tell(of->user, of->path, list->live);
         } else if (list->table->kind == NULL) {
             compare_structs(of, list->table, NULL, x, y);
         } else {
@@ -77,8 +75,7 @@ static void compare_structs(comparison *of, const sf_key_table *table, const sf_
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, kind, keys), length = strlen(of->path);
     for (size_t i = 0; i < count; i++) {
-        if (sf_keys_find(keys, count, keys[i]->name, now) != keys[i])
-            continue;
+        if (sf_keys_find(keys, count, keys[i]->name, now) != keys[i]) continue;
         snprintf(of->path + length, sizeof of->path - length, "%s%s", length > 0 ? "." : "", keys[i]->name);
         compare_value(of, keys[i], now, next);
     }

@@ -27,10 +27,8 @@ static int insert(texts *to, uint32_t at, sf_episode_list *from, sf_error *error
         return sf_fail(error, SF_CONFIG, from->path, "comes to %zu episodes, at most %d are taken", count,
                        MOST_EPISODES);
     char **items = sf_resize(to->items, count + 1, sizeof *items);
-    if (items == NULL)
-        return sf_fail_memory(error);
-    if (replaces)
-        sf_free(items[at]);
+    if (items == NULL) return sf_fail_memory(error);
+    if (replaces) sf_free(items[at]);
     memmove(items + at + from->count, items + at + replaces, rest * sizeof *items);
     for (size_t i = 0; i < from->count; i++) {
         items[at + i] = from->items[i].text;
@@ -45,8 +43,7 @@ static int insert_file(texts *to, uint32_t at, const char *path, sf_error *error
 {
     sf_episode_list list;
     int status = sf_episode_list_read(&list, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = insert(to, at, &list, error);
     sf_episode_list_free(&list);
     return status;
@@ -57,8 +54,7 @@ static int expand(const sf_config *config, const char *key, texts *list, sf_erro
 {
     int status = SF_OK;
     for (uint32_t i = list->count; status == SF_OK && i-- > 0;) {
-        if (list->items[i][0] != '@')
-            continue;
+        if (list->items[i][0] != '@') continue;
         sf_error reason;
         char place[32], *path = sf_copy_string(list->items[i] + 1);
         snprintf(place, sizeof place, "%s.%" PRIu32, key, i);
@@ -76,10 +72,8 @@ int sf_config_read_episodes(sf_config *config, const char *watched, sf_error *er
     texts track = {(char **)live->track, live->track_count},
           watch = {(char **)live->watch, live->watch_count};
     int status = expand(config, "track", &track, error);
-    if (status == SF_OK)
-        status = expand(config, "watch", &watch, error);
-    if (status == SF_OK && watched != NULL)
-        status = insert_file(&watch, watch.count, watched, error);
+    if (status == SF_OK) status = expand(config, "watch", &watch, error);
+    if (status == SF_OK && watched != NULL) status = insert_file(&watch, watch.count, watched, error);
     live->track = (const char *const *)track.items;
     live->track_count = track.count;
     live->watch = (const char *const *)watch.items;

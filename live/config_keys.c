@@ -155,8 +155,7 @@ void sf_config_free_values(const sf_key_table *table, const sf_key_kind *kind, v
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, kind, keys);
     for (size_t i = 0; i < count; i++) {
-        if (sf_keys_named_before(keys, i))
-            continue;
+        if (sf_keys_named_before(keys, i)) continue;
         if (keys[i]->type == SF_KEY_TEXT)
             sf_free(*(char **)sf_key_at(keys[i], object));
         else if (keys[i]->type == SF_KEY_GROUP)

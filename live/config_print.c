@@ -20,10 +20,8 @@ static int new_mapping(yaml_document_t *document, const sf_key_table *table, con
 
 static int new_item(yaml_document_t *document, const sf_key *list, const void *item)
 {
-    if (list->table == NULL)
-        return new_scalar(document, *(char *const *)item);
-    if (list->table->kind == NULL)
-        return new_mapping(document, list->table, NULL, item);
+    if (list->table == NULL) return new_scalar(document, *(char *const *)item);
+    if (list->table->kind == NULL) return new_mapping(document, list->table, NULL, item);
     const sf_key_item *of_kind = item;
     return new_mapping(document, list->table, of_kind->kind, of_kind->settings);
 }
@@ -35,8 +33,7 @@ static int new_list(yaml_document_t *document, const sf_key *key, const void *ob
     uint32_t count = *(const uint32_t *)(const void *)((const char *)object + key->count_offset);
     for (uint32_t i = 0; list != 0 && i < count; i++) {
         int item = new_item(document, key, items + i * sf_config_item_size(key));
-        if (item == 0 || !yaml_document_append_sequence_item(document, list, item))
-            return 0;
+        if (item == 0 || !yaml_document_append_sequence_item(document, list, item)) return 0;
     }
     return list;
 }
@@ -83,12 +80,10 @@ static int new_mapping(yaml_document_t *document, const sf_key_table *table, con
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, kind, keys);
     for (size_t i = 0; mapping != 0 && i < count; i++) {
-        if (sf_keys_find(keys, count, keys[i]->name, object) != keys[i])
-            continue;
+        if (sf_keys_find(keys, count, keys[i]->name, object) != keys[i]) continue;
         int name = new_scalar(document, keys[i]->name);
         int value = name != 0 ? new_value(document, keys[i], kind, object) : 0;
-        if (value == 0 || !yaml_document_append_mapping_pair(document, mapping, name, value))
-            return 0;
+        if (value == 0 || !yaml_document_append_mapping_pair(document, mapping, name, value)) return 0;
     }
     return mapping;
 }
@@ -118,8 +113,7 @@ static bool write_document(sf_text *text, yaml_document_t *document)
 int sf_config_print(sf_text *text, const sf_config *config, sf_error *error)
 {
     yaml_document_t document;
-    if (!yaml_document_initialize(&document, NULL, NULL, NULL, 1, 1))
-        return sf_fail_memory(error);
+    if (!yaml_document_initialize(&document, NULL, NULL, NULL, 1, 1)) return sf_fail_memory(error);
     if (new_mapping(&document, &sf_config_table, NULL, config) == 0) {
         yaml_document_delete(&document);
         return sf_fail_memory(error);

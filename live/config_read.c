@@ -43,8 +43,7 @@ int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, 
 
 int sf_config_locate(const sf_config *config, int status, const char *list, sf_error *error)
 {
-    if (status != SF_CONFIG || error == NULL)
-        return status;
+    if (status != SF_CONFIG || error == NULL) return status;
     sf_error reason = *error;
     char key[2 * sizeof reason.place];
     snprintf(key, sizeof key, "%s%s", list, reason.place);
@@ -67,8 +66,7 @@ static const char *used(const sf_key_item *item, sf_key_use use, const char **ke
 static char **text_at(const sf_key_item *item, const char *key)
 {
     for (const sf_key *own = item->kind->keys; own->name != NULL; own++)
-        if (own->type == SF_KEY_TEXT && strcmp(own->name, key) == 0)
-            return sf_key_at(own, item->settings);
+        if (own->type == SF_KEY_TEXT && strcmp(own->name, key) == 0) return sf_key_at(own, item->settings);
     return NULL;
 }
 
@@ -85,8 +83,7 @@ static int check_source(const sf_config *config, uint32_t index, sf_error *error
     sf_error reason;
     snprintf(list, sizeof list, "sources.%u.", index);
     int status = kind->check != NULL ? kind->check(sf_config_source(config, index), &reason) : SF_OK;
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     return sf_config_locate(config, status, list, error);
 }
 
@@ -128,8 +125,7 @@ static int check_together(sf_config *config, sf_error *error)
 {
     sf_error reason;
     int status = sf_live_resolve(&config->live, &reason);
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     status = sf_config_locate(config, status, "", error);
     for (uint32_t i = 0; status == SF_OK && i < config->source_count; i++)
         status = check_source(config, i, error);
@@ -157,8 +153,7 @@ int sf_config_check_files(const sf_config *config, sf_error *error)
 {
     for (uint32_t i = 0; i < config->sink_count; i++) {
         const char *key, *other, *path = used(&config->sinks[i], SF_KEY_WRITES, &key);
-        if (path == NULL)
-            continue;
+        if (path == NULL) continue;
         if (config->name != NULL && sf_file_same(path, config->name))
             return refuse_file(config, i, key, path, "the configuration of this run", error);
         for (uint32_t s = 0; s < config->source_count; s++) {
@@ -167,8 +162,7 @@ int sf_config_check_files(const sf_config *config, sf_error *error)
                 return refuse_file(config, i, key, path, "the recording that is replayed", error);
         }
         int status = sf_config_sink_kind(config, i)->keeps ? check_folder(path, error) : SF_OK;
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -184,20 +178,16 @@ int sf_config_parse(sf_config *config, const char *yaml, size_t length, const ch
     config->name = sf_copy_string(name);
     sf_config_tree tree = {.config = config, .error = error};
     int status = config->name != NULL ? sf_config_tree_read(&tree, yaml, length) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_config_tree_set(&tree, settings, setting_count);
-    if (status == SF_OK)
-        status = sf_config_tree_take(&tree);
+    if (status == SF_OK) status = sf_config_tree_set(&tree, settings, setting_count);
+    if (status == SF_OK) status = sf_config_tree_take(&tree);
     config->live.size = sizeof config->live; /* and what has no key */
     config->live.topics = sf_live_defaults.topics;
     config->live.queue = sf_live_defaults.queue;
     config->live.queue_policy = sf_live_defaults.queue_policy;
     config->live.motif_new = sf_motif_new;
-    if (status == SF_OK)
-        status = check_together(config, error);
+    if (status == SF_OK) status = check_together(config, error);
     sf_config_tree_free(&tree);
-    if (status != SF_OK)
-        sf_config_free(config);
+    if (status != SF_OK) sf_config_free(config);
     return status;
 }
 
@@ -216,8 +206,7 @@ const char *sf_config_find(char room[SF_PLACE_SIZE], const char *path)
     bool is_there = access(path, F_OK) == 0 && !is_folder(path);
     for (size_t i = 0; i < 2 && name[0] != '\0' && !is_there; i++) {
         snprintf(own, sizeof own, "%s%s%s", folder, name, endings[i]);
-        if (sf_place_shared(room, own))
-            return room;
+        if (sf_place_shared(room, own)) return room;
     }
     return path;
 }
@@ -236,8 +225,7 @@ static int fail_missing(const char *path, int status, sf_error *error)
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
         char name[sizeof best];
         size_t length = strcspn(entry->d_name, ".");
-        if (length == 0 || length >= sizeof name || strcmp(entry->d_name + length, ".yaml") != 0)
-            continue;
+        if (length == 0 || length >= sizeof name || strcmp(entry->d_name + length, ".yaml") != 0) continue;
         snprintf(name, sizeof name, "%.*s", (int)length, entry->d_name);
         const char *before = nearest.best;
         sf_nearest_offer(&nearest, name);
@@ -246,10 +234,8 @@ static int fail_missing(const char *path, int status, sf_error *error)
             nearest.best = best;
         }
     }
-    if (folder != NULL)
-        closedir(folder);
-    if (nearest.best == NULL)
-        return status;
+    if (folder != NULL) closedir(folder);
+    if (nearest.best == NULL) return status;
     return sf_fail(error, status, path,
                    "is no file: did you mean `%s`, a configuration that comes with synfire?", best);
 }
@@ -272,8 +258,7 @@ int sf_config_load(sf_config *config, const char *path, const char *const *setti
 static int put_text(const sf_key_item *item, const char *key, const char *text, sf_error *error)
 {
     char *copy = sf_copy_string(text), **at = text_at(item, key);
-    if (copy == NULL)
-        return sf_fail_memory(error);
+    if (copy == NULL) return sf_fail_memory(error);
     sf_free(*at);
     *at = copy;
     return SF_OK;
@@ -291,10 +276,8 @@ int sf_config_replay(sf_config *config, const char *recording, const char *speed
     static const char *const settings[] = {"sources.0.type=replay", "sources.0.recording=?"};
     sf_config replay;
     int status = sf_config_parse(&replay, "", 0, config->name, settings, 2, error);
-    if (status == SF_OK)
-        status = put_text(&replay.sources[0], "recording", recording, error);
-    if (status == SF_OK)
-        status = put_text(&replay.sources[0], "speed", speed, error);
+    if (status == SF_OK) status = put_text(&replay.sources[0], "recording", recording, error);
+    if (status == SF_OK) status = put_text(&replay.sources[0], "speed", speed, error);
     if (status == SF_OK) {
         SWAP(sf_key_item *, config->sources, replay.sources);
         SWAP(uint32_t, config->source_count, replay.source_count);
@@ -314,12 +297,10 @@ int sf_config_show(sf_config *config, double speed, sf_error *error)
              fmin(fmax(COLUMN_MS * speed, 1), MOST_COLUMN_MS));
     const char *const settings[] = {"sinks.0.type=web", column};
     for (uint32_t i = 0; i < config->sink_count; i++)
-        if (strcmp(config->sinks[i].kind->name, "web") == 0)
-            return SF_OK;
+        if (strcmp(config->sinks[i].kind->name, "web") == 0) return SF_OK;
     sf_config page;
     int status = sf_config_parse(&page, "", 0, config->name, settings, 2, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_key_item *sinks = sf_resize(config->sinks, config->sink_count + 1, sizeof *sinks);
     if (sinks != NULL) {
         config->sinks = sinks;
@@ -342,8 +323,7 @@ int sf_config_record(sf_config *config, const char *path, bool overwrite, sf_err
     size_t count = sizeof settings / sizeof settings[0] - (overwrite ? 0 : 1);
     sf_config recorder;
     int status = sf_config_parse(&recorder, "", 0, config->name, settings, count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SWAP(const char *, config->live.stream, recorder.live.stream);
     SWAP(sf_key_item *, config->sources, recorder.sources);
     SWAP(uint32_t, config->source_count, recorder.source_count);

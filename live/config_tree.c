@@ -64,8 +64,7 @@ int sf_config_refuse_at(const sf_config *config, const sf_config_place *place, c
 static bool find_place(const sf_config_tree *tree, int node, sf_config_place *place)
 {
     *place = (sf_config_place){0};
-    if (node == 0)
-        return false;
+    if (node == 0) return false;
     const yaml_node_t *at = tree->document.nodes.start + node - 1;
     if (node <= tree->file_nodes)
         *place = (sf_config_place){.line = at->start_mark.line + 1, .column = at->start_mark.column + 1};
@@ -119,8 +118,7 @@ static yaml_node_pair_t *find_pair(sf_config_tree *tree, int mapping, const char
 {
     yaml_node_t *node = at(tree, mapping);
     for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++)
-        if (is_scalar(tree, pair->key) && strcmp(text_of(tree, pair->key), key) == 0)
-            return pair;
+        if (is_scalar(tree, pair->key) && strcmp(text_of(tree, pair->key), key) == 0) return pair;
     return NULL;
 }
 
@@ -141,8 +139,7 @@ static const sf_key *find_key(const sf_key_table *table, const char *name)
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, NULL, keys);
     for (size_t i = 0; i < count; i++)
-        if (is_named(keys[i], name))
-            return keys[i];
+        if (is_named(keys[i], name)) return keys[i];
     return NULL;
 }
 
@@ -216,8 +213,7 @@ static size_t find_tab(const yaml_parser_t *parser, size_t line)
 
 static int refuse_syntax(sf_config_tree *tree, const yaml_parser_t *parser)
 {
-    if (parser->error == YAML_MEMORY_ERROR)
-        return sf_fail_memory(tree->error);
+    if (parser->error == YAML_MEMORY_ERROR) return sf_fail_memory(tree->error);
     yaml_mark_t tab = {.line = parser->problem_mark.line};
     tab.column = parser->error != YAML_READER_ERROR ? find_tab(parser, tab.line) : SIZE_MAX;
     if (tab.column != SIZE_MAX)
@@ -232,8 +228,7 @@ static int refuse_syntax(sf_config_tree *tree, const yaml_parser_t *parser)
 static int refuse_second_document(sf_config_tree *tree, yaml_parser_t *parser)
 {
     yaml_document_t second;
-    if (!yaml_parser_load(parser, &second))
-        return refuse_syntax(tree, parser);
+    if (!yaml_parser_load(parser, &second)) return refuse_syntax(tree, parser);
     const yaml_node_t *root = yaml_document_get_root_node(&second);
     int status = SF_OK;
     if (root != NULL)
@@ -244,8 +239,7 @@ static int refuse_second_document(sf_config_tree *tree, yaml_parser_t *parser)
 
 static bool start_parser(yaml_parser_t *parser, const char *yaml, size_t length)
 {
-    if (!yaml_parser_initialize(parser))
-        return false;
+    if (!yaml_parser_initialize(parser)) return false;
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(parser, (const unsigned char *)yaml, length);
     return true;
@@ -294,8 +288,7 @@ static int check_nesting(sf_config_tree *tree, const char *yaml, size_t length)
     yaml_event_t event;
     nesting so_far = {0};
     int status = SF_OK;
-    if (!start_parser(&parser, yaml, length))
-        return sf_fail_memory(tree->error);
+    if (!start_parser(&parser, yaml, length)) return sf_fail_memory(tree->error);
     for (bool more = true; more && status == SF_OK && yaml_parser_parse(&parser, &event);) {
         const char *excess = find_excess(&so_far, &event);
         if (excess != NULL)
@@ -312,10 +305,8 @@ int sf_config_tree_read(sf_config_tree *tree, const char *yaml, size_t length)
 {
     yaml_parser_t parser;
     int status = check_nesting(tree, yaml, length);
-    if (status != SF_OK)
-        return status;
-    if (!start_parser(&parser, yaml, length))
-        return sf_fail_memory(tree->error);
+    if (status != SF_OK) return status;
+    if (!start_parser(&parser, yaml, length)) return sf_fail_memory(tree->error);
     if (!yaml_parser_load(&parser, &tree->document))
         status = refuse_syntax(tree, &parser);
     else if (yaml_document_get_root_node(&tree->document) != NULL)
@@ -323,8 +314,7 @@ int sf_config_tree_read(sf_config_tree *tree, const char *yaml, size_t length)
     else if (new_node(tree, SF_KEY_GROUP, "") == 0) /* an empty file */
         status = sf_fail_memory(tree->error);
     yaml_parser_delete(&parser);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     tree->file_nodes = (int)(tree->document.nodes.top - tree->document.nodes.start);
     tree->visited = sf_alloc((size_t)tree->file_nodes, sizeof *tree->visited);
     return tree->visited != NULL ? SF_OK : sf_fail_memory(tree->error);
@@ -401,8 +391,7 @@ static int step_down(sf_config_tree *tree, const char *setting, char segment[SF_
     *child = 0;
     if (wanted->type == SF_KEY_GROUP) {
         const sf_key *key = find_key(wanted->table, segment);
-        if (key == NULL)
-            return refuse_setting_key(tree, setting, segment, wanted->table);
+        if (key == NULL) return refuse_setting_key(tree, setting, segment, wanted->table);
         const yaml_node_pair_t *pair = find_pair_of(tree, node, key);
         snprintf(segment, SF_CONFIG_KEY_SIZE, "%s", pair != NULL ? text_of(tree, pair->key) : key->name);
         *child = pair != NULL ? pair->value : 0;
@@ -442,8 +431,7 @@ static int apply_setting(sf_config_tree *tree, const char *setting)
         bool in_mapping = wanted.type == SF_KEY_GROUP, last = from[length] == '=';
         size_t index = 0;
         int status = step_down(tree, setting, segment, parent, &wanted, &node, &index);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (last && node_type_of(wanted.type) != YAML_SCALAR_NODE)
             return refuse_setting(tree, setting,
                                   "the key holds more than one value: name one inside it, as "
@@ -452,8 +440,7 @@ static int apply_setting(sf_config_tree *tree, const char *setting)
             node = new_node(tree, wanted.type, equals + 1);
             status = in_mapping ? put_under_key(tree, parent, segment, node)
                                 : put_at_index(tree, parent, index, node);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
         }
         from += length + 1;
     }
@@ -464,8 +451,7 @@ int sf_config_tree_set(sf_config_tree *tree, const char *const *settings, size_t
 {
     for (size_t i = 0; i < count; i++) {
         int status = apply_setting(tree, settings[i]);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -476,15 +462,13 @@ static int keep_place(sf_config_tree *tree, int node)
 {
     sf_config *config = tree->config;
     sf_config_place place;
-    if (!find_place(tree, node, &place))
-        return SF_OK;
+    if (!find_place(tree, node, &place)) return SF_OK;
     void *places = config->places;
     if (sf_reserve(&places, &tree->place_capacity, config->place_count + 1, sizeof place) != 0)
         return sf_fail_memory(tree->error);
     config->places = places;
     place.key = sf_copy_string(tree->path);
-    if (place.key == NULL)
-        return sf_fail_memory(tree->error);
+    if (place.key == NULL) return sf_fail_memory(tree->error);
     config->places[config->place_count++] = place;
     return SF_OK;
 }
@@ -501,8 +485,7 @@ static int visit(sf_config_tree *tree, int node, schema wanted, const sf_key_tab
             return refuse(tree, node, "found an alias (*name), expected the value written out");
         tree->visited[node - 1] = true;
     }
-    if (at(tree, node)->type != node_type_of(wanted.type))
-        return refuse_value(tree, node, wanted, among);
+    if (at(tree, node)->type != node_type_of(wanted.type)) return refuse_value(tree, node, wanted, among);
     return keep_place(tree, node);
 }
 
@@ -516,8 +499,7 @@ static int check_keys(sf_config_tree *tree, int node, const sf_key_table *table)
             return refuse(tree, pair->key, "found a list or a mapping as a key, expected a word");
         const char *name = text_of(tree, pair->key);
         const sf_key *key = find_key(table, name);
-        if (key == NULL)
-            return refuse_key(tree, pair->key, name, table);
+        if (key == NULL) return refuse_key(tree, pair->key, name, table);
         if (find_pair_of(tree, node, key) != pair)
             return refuse(tree, pair->key, "the key '%s' is given twice", name);
     }
@@ -594,8 +576,7 @@ static void describe_where(sf_text *text, const sf_key_table *table, const char 
             sf_text_clear(text);
             sf_text_printf(text, "%s", keys[i]->where);
         }
-    if (table->kind == NULL)
-        return;
+    if (table->kind == NULL) return;
     sf_text_printf(text, "%s", keys[0]->name);
     char before = '=';
     for (size_t i = 0; table->kind(i) != NULL; i++)
@@ -652,13 +633,10 @@ static int read_item_of_kind(sf_config_tree *tree, int node, const sf_key_table 
 {
     const sf_key_kind *kind = NULL;
     int status = check_keys(tree, node, table);
-    if (status == SF_OK)
-        status = read_kind(tree, node, table, &kind);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = read_kind(tree, node, table, &kind);
+    if (status != SF_OK) return status;
     *item = (sf_key_item){kind, sf_alloc(1, kind->size)};
-    if (item->settings == NULL)
-        return sf_fail_memory(tree->error);
+    if (item->settings == NULL) return sf_fail_memory(tree->error);
     return read_keys(tree, node, table, kind, item->settings, kind->defaults);
 }
 
@@ -666,12 +644,9 @@ static int read_item(sf_config_tree *tree, int node, const sf_key *list, void *i
 {
     const sf_key_table *table = list->table;
     int status = visit(tree, node, schema_of_item(list), NULL);
-    if (status != SF_OK)
-        return status;
-    if (table == NULL)
-        return read_scalar(tree, node, item_of(list), item);
-    if (table->kind != NULL)
-        return read_item_of_kind(tree, node, table, item);
+    if (status != SF_OK) return status;
+    if (table == NULL) return read_scalar(tree, node, item_of(list), item);
+    if (table->kind != NULL) return read_item_of_kind(tree, node, table, item);
     return read_mapping(tree, node, table, item, sf_keys_defaults(table, 0));
 }
 
@@ -679,15 +654,12 @@ static int read_list(sf_config_tree *tree, int node, const sf_key *key, void *ob
 {
     size_t count =
         (size_t)(at(tree, node)->data.sequence.items.top - at(tree, node)->data.sequence.items.start);
-    if (count > (size_t)key->most)
-        return refuse_value(tree, node, schema_of(key), NULL);
-    if (count == 0)
-        return SF_OK;
+    if (count > (size_t)key->most) return refuse_value(tree, node, schema_of(key), NULL);
+    if (count == 0) return SF_OK;
     size_t size = sf_config_item_size(key), path_end = strlen(tree->path);
     char *items = sf_alloc(count, size);
     *(void **)sf_key_at(key, object) = items;
-    if (items == NULL)
-        return sf_fail_memory(tree->error);
+    if (items == NULL) return sf_fail_memory(tree->error);
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         snprintf(tree->path + path_end, sizeof tree->path - path_end, ".%zu", i);
@@ -701,10 +673,8 @@ static int read_list(sf_config_tree *tree, int node, const sf_key *key, void *ob
 static int read_value(sf_config_tree *tree, int node, const sf_key *key, void *object, const void *defaults)
 {
     int status = visit(tree, node, schema_of(key), NULL);
-    if (status != SF_OK)
-        return status;
-    if (key->type == SF_KEY_GROUP)
-        return read_mapping(tree, node, key->table, object, defaults);
+    if (status != SF_OK) return status;
+    if (key->type == SF_KEY_GROUP) return read_mapping(tree, node, key->table, object, defaults);
     return key->type == SF_KEY_LIST ? read_list(tree, node, key, object)
                                     : read_scalar(tree, node, key, object);
 }
@@ -715,14 +685,10 @@ static int read_key(sf_config_tree *tree, int node, const sf_key_table *table, c
                     const sf_key *key, void *object, const void *defaults)
 {
     const yaml_node_pair_t *pair = node != 0 ? find_pair_of(tree, node, named) : NULL;
-    if (key == NULL)
-        return pair != NULL ? refuse_meaning(tree, pair->value, table, named->name) : SF_OK;
-    if (key->type == SF_KEY_KIND)
-        return SF_OK; /* read before */
-    if (pair != NULL)
-        return read_value(tree, pair->value, key, object, defaults);
-    if (key->type == SF_KEY_GROUP)
-        return read_keys(tree, 0, key->table, NULL, object, defaults);
+    if (key == NULL) return pair != NULL ? refuse_meaning(tree, pair->value, table, named->name) : SF_OK;
+    if (key->type == SF_KEY_KIND) return SF_OK; /* read before */
+    if (pair != NULL) return read_value(tree, pair->value, key, object, defaults);
+    if (key->type == SF_KEY_GROUP) return read_keys(tree, 0, key->table, NULL, object, defaults);
     return take_default(tree, node, key, object, defaults);
 }
 
@@ -734,8 +700,7 @@ static int read_keys(sf_config_tree *tree, int node, const sf_key_table *table, 
     size_t path_end = strlen(tree->path);
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < count; i++) {
-        if (sf_keys_named_before(all, i))
-            continue;
+        if (sf_keys_named_before(all, i)) continue;
         snprintf(tree->path + path_end, sizeof tree->path - path_end, "%s%s", path_end > 0 ? "." : "",
                  all[i]->name);
         const sf_key *key = sf_keys_find(own, own_count, all[i]->name, object);

@@ -56,8 +56,7 @@ static int take_command(sf_request *request, const json_t *value, sf_error *erro
 static int take_seconds(sf_request *request, const json_t *value, sf_error *error)
 {
     request->seconds = json_number_value(value);
-    if (json_is_number(value) && request->seconds > 0 && request->seconds <= 1e6)
-        return SF_OK;
+    if (json_is_number(value) && request->seconds > 0 && request->seconds <= 1e6) return SF_OK;
     return sf_fail(error, SF_USAGE, "seconds", "expected a number over 0, up to 1000000");
 }
 
@@ -82,31 +81,24 @@ static int take_end(double *end, const char *key, const json_t *value, sf_error 
 /* Which of the commands a key is for. */
 static bool goes_with(const char *key, sf_request_kind kind)
 {
-    if (strcmp(key, "density") == 0)
-        return kind == SF_REQUEST_AGGREGATE || kind == SF_REQUEST_STATE;
+    if (strcmp(key, "density") == 0) return kind == SF_REQUEST_AGGREGATE || kind == SF_REQUEST_STATE;
     if (strcmp(key, "op") == 0 || strcmp(key, "from") == 0 || strcmp(key, "to") == 0)
         return kind == SF_REQUEST_AGGREGATE;
     if (strcmp(key, "trigger") == 0)
         return kind == SF_REQUEST_ARM || kind == SF_REQUEST_RENEW || kind == SF_REQUEST_DISARM;
-    if (strcmp(key, "seconds") == 0)
-        return kind == SF_REQUEST_ARM || kind == SF_REQUEST_RENEW;
+    if (strcmp(key, "seconds") == 0) return kind == SF_REQUEST_ARM || kind == SF_REQUEST_RENEW;
     return strcmp(key, "text") == 0 && kind == SF_REQUEST_MARK;
 }
 
 static int take_key(sf_request *request, const char *key, const json_t *value, sf_error *error)
 {
-    if (strcmp(key, "token") == 0 || strcmp(key, "command") == 0)
-        return SF_OK;
+    if (strcmp(key, "token") == 0 || strcmp(key, "command") == 0) return SF_OK;
     if (!goes_with(key, request->kind))
         return sf_fail(error, SF_USAGE, NULL, "there is no key '%.40s' for %s", key, commands[request->kind]);
-    if (strcmp(key, "seconds") == 0)
-        return take_seconds(request, value, error);
-    if (strcmp(key, "op") == 0)
-        return take_op(request, value, error);
-    if (strcmp(key, "from") == 0)
-        return take_end(&request->from, key, value, error);
-    if (strcmp(key, "to") == 0)
-        return take_end(&request->to, key, value, error);
+    if (strcmp(key, "seconds") == 0) return take_seconds(request, value, error);
+    if (strcmp(key, "op") == 0) return take_op(request, value, error);
+    if (strcmp(key, "from") == 0) return take_end(&request->from, key, value, error);
+    if (strcmp(key, "to") == 0) return take_end(&request->to, key, value, error);
     if (strcmp(key, "density") == 0)
         return take_text(request->density, sizeof request->density, key, value, error);
     if (strcmp(key, "trigger") == 0)
@@ -170,14 +162,12 @@ int sf_token_read(char token[SF_TOKEN_MOST + 1], const char *path, sf_error *err
 {
     sf_text text = {0};
     int status = sf_file_read(&text, path, error);
-    if (status == SF_OK)
-        status = sf_file_check_secret(path, "the token", error);
+    if (status == SF_OK) status = sf_file_check_secret(path, "the token", error);
     size_t length = text.data != NULL ? strcspn(text.data, "\r\n") : 0;
     if (status == SF_OK && (length < SF_TOKEN_LEAST || length > SF_TOKEN_MOST))
         status = sf_fail(error, SF_CONFIG, path, "found a token of %zu bytes, expected %d to %d", length,
                          SF_TOKEN_LEAST, SF_TOKEN_MOST);
-    if (status == SF_OK)
-        snprintf(token, SF_TOKEN_MOST + 1, "%.*s", (int)length, text.data);
+    if (status == SF_OK) snprintf(token, SF_TOKEN_MOST + 1, "%.*s", (int)length, text.data);
     sf_text_free(&text);
     return status;
 }

@@ -103,10 +103,8 @@ static void send_answer(sf_control_socket *it, route *to, sf_text *answer)
     bool sent = true;
     for (size_t i = 0; i < to->count && sent; i++)
         sent = zmq_msg_send(&to->frames[i], it->socket, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0;
-    if (sent)
-        zmq_send(it->socket, text, strlen(text), ZMQ_DONTWAIT);
-    if (answer->failed)
-        sf_text_free(answer);
+    if (sent) zmq_send(it->socket, text, strlen(text), ZMQ_DONTWAIT);
+    if (answer->failed) sf_text_free(answer);
     clear_route(to);
 }
 
@@ -156,8 +154,7 @@ static void answer_status(sf_control_socket *it)
 {
     pthread_mutex_lock(&it->lock);
     sf_message *status = it->status;
-    if (status != NULL)
-        sf_message_keep(status);
+    if (status != NULL) sf_message_keep(status);
     pthread_mutex_unlock(&it->lock);
     sf_text_printf(&it->answer, "{\"ok\":true,\"status\":");
     if (status != NULL)
@@ -194,8 +191,7 @@ static bool takes_long(sf_request_kind kind)
 
 static int reload(sf_control_socket *it, sf_error *error)
 {
-    if (it->calls.reload == NULL)
-        return sf_fail(error, SF_USAGE, NULL, "this run has no file to read again");
+    if (it->calls.reload == NULL) return sf_fail(error, SF_USAGE, NULL, "this run has no file to read again");
     return it->calls.reload(it->calls.user, error);
 }
 
@@ -203,8 +199,7 @@ static int answer_density(sf_control_socket *it, job *asked, sf_error *error)
 {
     sf_density_copy copy;
     int status = sf_pipeline_copy_density(it->pipeline, &copy, asked->request.density, error);
-    if (status == SF_OK)
-        status = sf_live_state_answer(&asked->answer, &copy, &asked->request, error);
+    if (status == SF_OK) status = sf_live_state_answer(&asked->answer, &copy, &asked->request, error);
     sf_density_copy_close(&copy);
     return status;
 }
@@ -245,8 +240,7 @@ static void free_job(job *asked)
 static int give_job(sf_control_socket *it, route *from, const sf_request *request, sf_error *error)
 {
     job *asked = sf_alloc(1, sizeof *asked);
-    if (asked == NULL)
-        return sf_fail_memory(error);
+    if (asked == NULL) return sf_fail_memory(error);
     asked->request = *request;
     if (sf_ring_push(&it->jobs, &asked, 1) == 0) {
         sf_free(asked);
@@ -273,8 +267,7 @@ static guess *guess_at(sf_control_socket *it, size_t index)
 static bool is_held(sf_control_socket *it, route *from)
 {
     for (size_t i = 0; i < it->guess_count; i++)
-        if (is_same_connection(&guess_at(it, i)->from, from))
-            return true;
+        if (is_same_connection(&guess_at(it, i)->from, from)) return true;
     return false;
 }
 
@@ -282,8 +275,7 @@ static void hold(sf_control_socket *it, route *from)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
     sf_wrong_token(&it->wrong, "control: a request with a wrong token");
-    if (it->guess_count == MOST_GUESSES)
-        return;
+    if (it->guess_count == MOST_GUESSES) return;
     guess *held = guess_at(it, it->guess_count++);
     held->due_ns = now_ns + WRONG_TOKEN_MS * SF_MILLISECOND;
     move_route(&held->from, from);
@@ -314,15 +306,12 @@ static void answer(sf_control_socket *it, route *from, zmq_msg_t *bytes, bool wh
         hold(it, from);
         return;
     }
-    if (status == SF_OK)
-        sf_visitors_know(sf_curve_gate_visitors(it->gate), zmq_msg_get(bytes, ZMQ_SRCFD));
+    if (status == SF_OK) sf_visitors_know(sf_curve_gate_visitors(it->gate), zmq_msg_get(bytes, ZMQ_SRCFD));
     if (status == SF_OK && takes_long(request.kind)) {
         status = give_job(it, from, &request, &error);
-        if (status == SF_OK)
-            return;
+        if (status == SF_OK) return;
     }
-    if (status == SF_OK)
-        status = obey(it, &request, &error);
+    if (status == SF_OK) status = obey(it, &request, &error);
     sf_text_clear(&it->answer);
     if (status != SF_OK)
         answer_error(&it->answer, &error);
@@ -376,8 +365,7 @@ static bool serve(sf_control_socket *it)
     bool routed = receive_route(it, &from), any = from.count > 0;
     if (routed && zmq_msg_recv(&bytes, it->socket, ZMQ_DONTWAIT) >= 0 && !is_held(it, &from))
         answer(it, &from, &bytes, !zmq_msg_more(&bytes));
-    if (any)
-        skip_rest(it);
+    if (any) skip_rest(it);
     zmq_msg_close(&bytes);
     clear_route(&from);
     return any;
@@ -385,8 +373,7 @@ static bool serve(sf_control_socket *it)
 
 static long wait_ms(sf_control_socket *it)
 {
-    if (it->guess_count == 0)
-        return POLL_MS;
+    if (it->guess_count == 0) return POLL_MS;
     int64_t left_ms = (guess_at(it, 0)->due_ns - sf_clock_monotonic_ns()) / SF_MILLISECOND + 1;
     return left_ms < 0 ? 0 : left_ms < POLL_MS ? (long)left_ms : POLL_MS;
 }
@@ -398,8 +385,7 @@ static void *run(void *argument)
         zmq_pollitem_t waiting[] = {{.socket = it->socket, .events = ZMQ_POLLIN},
                                     {.fd = it->worked.fd, .events = ZMQ_POLLIN}};
         zmq_poll(waiting, 2, wait_ms(it));
-        if (waiting[1].revents != 0)
-            sf_bell_wait(&it->worked, 0);
+        if (waiting[1].revents != 0) sf_bell_wait(&it->worked, 0);
         for (int i = 0; i < MOST_SERVED && serve(it); i++)
             ;
         send_done(it);
@@ -416,19 +402,16 @@ static int close_socket(void *self, sf_error *error)
     sf_control_socket *it = self;
     atomic_store(&it->stopping, true);
     sf_thread_join(&it->thread);
-    if (it->worker.running)
-        sf_bell_ring(&it->work);
+    if (it->worker.running) sf_bell_ring(&it->work);
     sf_thread_join(&it->worker);
     for (job *left;
          sf_ring_pop(&it->jobs, &left, 1, NULL) == 1 || sf_ring_pop(&it->done, &left, 1, NULL) == 1;)
         free_job(left);
     for (size_t i = 0; i < it->guess_count; i++)
         clear_route(&guess_at(it, i)->from);
-    if (it->socket != NULL)
-        zmq_close(it->socket);
+    if (it->socket != NULL) zmq_close(it->socket);
     sf_curve_gate_close(it->gate);
-    if (it->context != NULL)
-        zmq_ctx_term(it->context);
+    if (it->context != NULL) zmq_ctx_term(it->context);
     sf_message_release(it->status);
     pthread_mutex_destroy(&it->lock);
     sf_ring_close(&it->jobs);
@@ -446,8 +429,7 @@ static int bind_socket(sf_control_socket *it, const sf_control_settings *setting
     const char *endpoint = settings->endpoint;
     bool has_keys;
     int status = sf_curve_server_wanted(&has_keys, &curve, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (!has_keys && sf_endpoint_is_public(endpoint))
         return sf_fail(
             error, SF_CONFIG, "endpoint",
@@ -467,8 +449,7 @@ static int bind_socket(sf_control_socket *it, const sf_control_settings *setting
     zmq_setsockopt(it->socket, ZMQ_RCVHWM, &queued, sizeof queued);
     zmq_setsockopt(it->socket, ZMQ_SNDHWM, &queued, sizeof queued);
     status = sf_curve_gate_open(&it->gate, it->context, it->socket, &curve, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (zmq_bind(it->socket, endpoint) != 0)
         return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", zmq_strerror(zmq_errno()));
     zmq_getsockopt(it->socket, ZMQ_LAST_ENDPOINT, it->address, &size);
@@ -480,8 +461,7 @@ static int open_worker(sf_control_socket *it, sf_error *error)
     int status = sf_ring_open(&it->jobs, sizeof(job *), MOST_JOBS, SF_RING_DROP_NEWEST, error);
     if (status == SF_OK) /* for what is done in one turn of the answering thread */
         status = sf_ring_open(&it->done, sizeof(job *), MOST_SERVED + 2 * MOST_JOBS, SF_RING_BLOCK, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&it->work, error);
+    if (status == SF_OK) status = sf_bell_open(&it->work, error);
     return status == SF_OK ? sf_bell_open(&it->worked, error) : status;
 }
 
@@ -491,8 +471,7 @@ int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *s
 {
     *out = NULL;
     sf_control_socket *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     pthread_mutex_init(&it->lock, NULL);
     it->options = options;
     it->pipeline = pipeline;
@@ -502,10 +481,8 @@ int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *s
     int status = sf_token_read(it->token, settings->token_file, &reason);
     if (status != SF_OK)
         status = sf_fail(error, SF_CONFIG, "token_file", "%s: %s", reason.place, reason.text);
-    if (status == SF_OK)
-        status = open_worker(it, error);
-    if (status == SF_OK)
-        status = bind_socket(it, settings, error);
+    if (status == SF_OK) status = open_worker(it, error);
+    if (status == SF_OK) status = bind_socket(it, settings, error);
     if (status == SF_OK)
         *out = it;
     else
@@ -527,8 +504,7 @@ const char *sf_control_socket_address(const sf_control_socket *it)
 static void keep_status(void *self, sf_message *message)
 {
     sf_control_socket *it = self;
-    if (message->topic != SF_TOPIC_STATUS)
-        return;
+    if (message->topic != SF_TOPIC_STATUS) return;
     sf_message_keep(message);
     pthread_mutex_lock(&it->lock);
     sf_message *before = it->status;

@@ -32,11 +32,9 @@ static int add(sf_episode_list *list, sf_text *text, size_t number, sf_error *er
 /* A bound in ms, exact to the nanosecond where it is below 104 days. */
 static bool read_bound(const json_t *value, int64_t *bound_ns)
 {
-    if (!json_is_number(value))
-        return false;
+    if (!json_is_number(value)) return false;
     double ns = json_number_value(value) * 1e6;
-    if (!(fabs(ns) < 0x1p62))
-        return false;
+    if (!(fabs(ns) < 0x1p62)) return false;
     *bound_ns = llround(ns);
     return true;
 }
@@ -91,13 +89,10 @@ static int read_object(sf_episode_list *list, const json_t *object, size_t numbe
     sf_text text = {0};
     int status = check_shape(units, names, delays, error);
     for (size_t i = 0; status == SF_OK && i < json_array_size(units); i++) {
-        if (i > 0)
-            status = spell_link(&text, json_array_get(delays, i - 1), error);
-        if (status == SF_OK)
-            status = spell_unit(&text, names, json_array_get(units, i), i, error);
+        if (i > 0) status = spell_link(&text, json_array_get(delays, i - 1), error);
+        if (status == SF_OK) status = spell_unit(&text, names, json_array_get(units, i), i, error);
     }
-    if (status == SF_OK)
-        return add(list, &text, number, error);
+    if (status == SF_OK) return add(list, &text, number, error);
     sf_text_free(&text);
     return status;
 }
@@ -125,8 +120,7 @@ static int read_json_line(sf_episode_list *list, const char *line, size_t number
 {
     json_error_t problem;
     json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, &problem);
-    if (object == NULL)
-        return sf_fail(error, SF_DATA, NULL, "column %d: %s", problem.column, problem.text);
+    if (object == NULL) return sf_fail(error, SF_DATA, NULL, "column %d: %s", problem.column, problem.text);
     int status = read_object(list, object, number, error);
     json_decref(object);
     return status;
@@ -136,8 +130,7 @@ static int read_line(sf_episode_list *list, const char *line, size_t number, sf_
 {
     if (line[0] == '#' && (line[1] == '\0' || line[1] == ' ' || line[1] == '\t')) /* #2 is a unit */
         return SF_OK;
-    if (*line == '{')
-        return read_json_line(list, line, number, error);
+    if (*line == '{') return read_json_line(list, line, number, error);
     sf_text text = {0};
     sf_text_printf(&text, "%s", line);
     return add(list, &text, number, error);
@@ -155,8 +148,7 @@ static int read_lines(sf_episode_list *list, sf_text *text, size_t *number, sf_e
             end--;
         *end = '\0';
         ++*number;
-        if (line < end)
-            status = read_line(list, line, *number, error);
+        if (line < end) status = read_line(list, line, *number, error);
     }
     if (status == SF_OK && rest != NULL && (size_t)(rest - text->data) < text->length)
         status = sf_fail(error, SF_DATA, NULL, "holds a NUL byte: expected text");
@@ -181,8 +173,7 @@ static int load(sf_text *text, sf_episode_list *list, sf_error *error)
                        "is no file, and an episode has its delays in ms between units: A -(0,5]-> B");
     if (strstr(list->path, "]->") == NULL || access(list->path, F_OK) == 0) {
         int status = sf_file_read(text, list->path, error);
-        if (status == SF_OK)
-            SHA256Data((const uint8_t *)text->data, text->length, list->sha256);
+        if (status == SF_OK) SHA256Data((const uint8_t *)text->data, text->length, list->sha256);
         return status;
     }
     sf_text_printf(text, "%s", list->path); /* not a file of them but an episode itself */
@@ -204,8 +195,7 @@ int sf_episode_list_read(sf_episode_list *list, const char *path, sf_error *erro
     }
     if (text.length > 0 && text.data[strspn(text.data, " \t\r\n")] == '{')
         status = read_document(list, &text, &taken, &number, &reason);
-    if (!taken)
-        status = read_lines(list, &text, &number, &reason);
+    if (!taken) status = read_lines(list, &text, &number, &reason);
     sf_text_free(&text);
     char place[256];
     say_place(place, sizeof place, list, number);
@@ -213,8 +203,7 @@ int sf_episode_list_read(sf_episode_list *list, const char *path, sf_error *erro
         status = sf_fail(error, reason.code, place, "%s", reason.text);
     else if (list->count == 0)
         status = sf_fail(error, SF_DATA, path, "holds no episode: expected one a line, as A -(0,5]-> B");
-    if (status != SF_OK)
-        sf_episode_list_free(list);
+    if (status != SF_OK) sf_episode_list_free(list);
     return status;
 }
 

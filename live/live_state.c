@@ -133,8 +133,7 @@ int sf_live_state_answer(sf_text *text, const sf_density_copy *copy, const sf_re
                                .got = {.size = sizeof answer.got}};
     int status = sf_synopsis_aggregate(&copy->synopsis, 1, request->op, &request->from, &request->to, 1,
                                        &answer.got, error);
-    if (status == SF_OK)
-        sf_table_json_struct(&json, &sf_control_aggregate_document, &answer);
+    if (status == SF_OK) sf_table_json_struct(&json, &sf_control_aggregate_document, &answer);
     return status;
 }
 
@@ -168,8 +167,7 @@ static int take_phi(sf_synopsis *s, const json_t *list, sf_error *error)
         return sf_fail(error, SF_DATA, NULL, "`phi` has %zu numbers, expected two for each frequency", count);
     s->axes[0].modes = count / 2 - 1;
     s->phi = sf_resize(NULL, count, sizeof *s->phi);
-    if (s->phi == NULL)
-        return sf_fail_memory(error);
+    if (s->phi == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < count; k++) {
         const json_t *number = json_array_get(list, k);
         s->phi[k] = json_is_number(number) ? (float)json_number_value(number) : NAN;
@@ -222,8 +220,7 @@ int sf_live_state_read(sf_state *state, const char *bytes, size_t length, sf_err
     int status =
         tree != NULL ? take(state, tree, error) : sf_fail(error, SF_DATA, NULL, "what came is no JSON");
     json_decref(tree);
-    if (status != SF_OK)
-        sf_state_free(state);
+    if (status != SF_OK) sf_state_free(state);
     return status;
 }
 
@@ -245,8 +242,7 @@ int sf_live_state_ask(sf_state *state, const char *endpoint, const sf_live_state
     if (status == SF_OK)
         status =
             sf_asker_open(&asker, endpoint, NULL, &(sf_curve_client){asking->key, asking->server_key}, error);
-    if (status == SF_OK)
-        status = sf_asker_send(&asker, &request, error);
+    if (status == SF_OK) status = sf_asker_send(&asker, &request, error);
     if (status == SF_OK) {
         status = sf_asker_receive(&asker, asking->timeout_ms, receive, state, &reason);
         if (status == SF_AGAIN)

@@ -17,8 +17,7 @@ int sf_order_trigger(sf_pipeline *pipeline, const sf_live_options *options, sf_c
 static bool knows(void *user, const char *token)
 {
     sf_page_orders *page = user;
-    if (sf_token_is(token, strlen(token), page->token))
-        return true;
+    if (sf_token_is(token, strlen(token), page->token)) return true;
     sf_wrong_token(&page->wrong, "page: a wrong token to arm with");
     return false;
 }

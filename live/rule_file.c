@@ -22,8 +22,7 @@ static int refuse(sf_error *error, const char *path, const char *expected)
 static int take_labels(sf_live_rule *rule, const json_t *labels, const char *path, sf_error *error)
 {
     size_t count = json_array_size(labels);
-    if (count == 0 || count > UINT16_MAX)
-        return refuse(error, path, "an array `predicts` of labels");
+    if (count == 0 || count > UINT16_MAX) return refuse(error, path, "an array `predicts` of labels");
     char **own = sf_alloc(count, sizeof *own);
     rule->labels = (const char *const *)own;
     for (; own != NULL && rule->label_count < count; rule->label_count++) {
@@ -31,8 +30,7 @@ static int take_labels(sf_live_rule *rule, const json_t *labels, const char *pat
         if (label == NULL || strlen(label) > MOST_LABEL)
             return refuse(error, path, "labels of at most 63 bytes in `predicts`");
         own[rule->label_count] = sf_copy_string(label);
-        if (own[rule->label_count] == NULL)
-            return sf_fail_memory(error);
+        if (own[rule->label_count] == NULL) return sf_fail_memory(error);
     }
     return own != NULL ? SF_OK : sf_fail_memory(error);
 }
@@ -42,8 +40,7 @@ static int take_thresholds(sf_live_rule *rule, const json_t *thresholds, const c
     size_t count = json_array_size(thresholds);
     double *own = sf_alloc(count, sizeof *own);
     rule->thresholds = own;
-    if (own == NULL)
-        return sf_fail_memory(error);
+    if (own == NULL) return sf_fail_memory(error);
     if (!json_is_array(thresholds) || count + 1 != rule->label_count)
         return refuse(error, path, "an array `thresholds`, one fewer than `predicts`");
     for (size_t i = 0; i < count; i++) {
@@ -59,20 +56,17 @@ static int take(sf_live_rule *rule, const json_t *file, const char *path, sf_err
     const char *kind = json_string_value(json_object_get(file, "synfire"));
     const char *episode = json_string_value(json_object_get(file, "episode"));
     const json_t *window = json_object_get(file, "window_s");
-    if (kind == NULL || strcmp(kind, "rule") != 0)
-        return refuse(error, path, "\"synfire\":\"rule\"");
+    if (kind == NULL || strcmp(kind, "rule") != 0) return refuse(error, path, "\"synfire\":\"rule\"");
     if (json_integer_value(json_object_get(file, "version")) != 1)
         return sf_fail(error, SF_DATA, path, "is a rule file of another version: expected version 1");
-    if (episode == NULL)
-        return refuse(error, path, "a text `episode`");
+    if (episode == NULL) return refuse(error, path, "a text `episode`");
     if (!json_is_number(window) || !(json_number_value(window) > 0))
         return refuse(error, path, "a number `window_s` above 0");
     const char *slash = strrchr(path, '/');
     rule->name = sf_copy_string(slash != NULL ? slash + 1 : path);
     rule->episode = sf_copy_string(episode);
     rule->window_s = json_number_value(window);
-    if (rule->name == NULL || rule->episode == NULL)
-        return sf_fail_memory(error);
+    if (rule->name == NULL || rule->episode == NULL) return sf_fail_memory(error);
     int status = take_labels(rule, json_object_get(file, "predicts"), path, error);
     return status == SF_OK ? take_thresholds(rule, json_object_get(file, "thresholds"), path, error) : status;
 }
@@ -90,8 +84,7 @@ static int read_rule(sf_live_rule *rule, const char *path, sf_error *error)
     if (status == SF_OK && file == NULL)
         status = sf_fail(error, SF_DATA, path, "is no rule file: line %d, column %d: %s", problem.line,
                          problem.column, problem.text);
-    if (status == SF_OK)
-        status = take(rule, file, path, error);
+    if (status == SF_OK) status = take(rule, file, path, error);
     json_decref(file);
     sf_text_free(&text);
     return status;
@@ -101,12 +94,10 @@ int sf_rule_files_read(sf_live_rule **rules, const char *const *paths, uint32_t 
                        sf_error *error)
 {
     *rules = sf_alloc(count, sizeof **rules);
-    if (*rules == NULL)
-        return sf_fail_memory(error);
+    if (*rules == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (*failed = 0; *failed < count; (*failed)++)
-        if ((status = read_rule(&(*rules)[*failed], paths[*failed], error)) != SF_OK)
-            return status;
+        if ((status = read_rule(&(*rules)[*failed], paths[*failed], error)) != SF_OK) return status;
     return SF_OK;
 }
 

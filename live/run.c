@@ -72,8 +72,7 @@ static int open_source(sf_input *input, const sf_config *config, uint32_t index,
         status =
             sf_fail(&reason, SF_CONFIG, "pulses",
                     "found shared pulses, but this source is on a virtual clock: expected one in real time");
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     return sf_config_locate(config, status, list, error);
 }
 
@@ -106,8 +105,7 @@ static int read_rules(sf_live_rule **rules, const sf_config *config, sf_error *e
     char key[32];
     int status =
         sf_rule_files_read(rules, (const char *const *)config->rules, config->rule_count, &failed, &reason);
-    if (status == SF_OK || status == SF_NO_MEMORY)
-        return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    if (status == SF_OK || status == SF_NO_MEMORY) return status == SF_OK ? SF_OK : sf_fail_memory(error);
     snprintf(key, sizeof key, "rules.%u", failed);
     return sf_config_refuse(config, key, error, "%s: %s", reason.place, reason.text);
 }
@@ -144,8 +142,7 @@ static int open_pipeline(sf_run *run, const sf_run_options *options, sf_error *e
     sf_error reason = {0};
     status = sf_pipeline_open(&run->pipeline, &pipeline, &reason);
     sf_free(inputs);
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     return sf_config_locate(config, status, "", error);
 }
 
@@ -159,16 +156,13 @@ static int open_sink(sf_run *run, uint32_t index, sf_error *error)
     settings->orders = run->config->control_count > 0 ? &run->orders.orders : NULL;
     if (kind->on_storage_thread && run->storage == NULL) {
         int status = sf_storage_open(&run->storage, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     sf_sink *sink;
     int status =
         sf_sink_open_kind(&sink, kind, settings, sf_pipeline_stream(run->pipeline), run->storage, error);
-    if (status == SF_OK)
-        status = sf_pipeline_attach(run->pipeline, sf_sink_outlet(sink), error);
-    if (status == SF_OK)
-        run->sinks[run->sink_count++] = sink;
+    if (status == SF_OK) status = sf_pipeline_attach(run->pipeline, sf_sink_outlet(sink), error);
+    if (status == SF_OK) run->sinks[run->sink_count++] = sink;
     return status;
 }
 
@@ -187,10 +181,8 @@ static int open_sinks(sf_run *run, sf_error *error)
     const sf_config *config = run->config;
     int status = SF_OK;
     run->sinks = sf_alloc(config->sink_count, sizeof(sf_sink *));
-    if (run->sinks == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK && config->control_count > 0)
-        status = open_orders(run, error);
+    if (run->sinks == NULL) status = sf_fail_memory(error);
+    if (status == SF_OK && config->control_count > 0) status = open_orders(run, error);
     for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++)
         status = open_sink(run, i, error);
     for (size_t i = 0; i < run->sink_count && status == SF_OK; i++)
@@ -207,8 +199,7 @@ static int try_file(const sf_sink_settings *settings, sf_error *error)
     if (strcmp(settings->path, "-") == 0 || (stat(settings->path, &about) == 0 && !S_ISREG(about.st_mode)))
         return SF_OK;
     int status = sf_output_file_open(&file, settings->path, existing, error);
-    if (status == SF_OK)
-        sf_output_file_close(&file, false);
+    if (status == SF_OK) sf_output_file_close(&file, false);
     return status;
 }
 
@@ -221,10 +212,8 @@ static int try_sink(const sf_config *config, uint32_t index, sf_error *error)
     const sf_sink_settings *settings = sf_config_sink(config, index);
     const sf_stream_info nobody = {.name = config->live.stream, .units = &no_units};
     void *sink = NULL;
-    if (kind->keeps && settings->path != NULL)
-        return try_file(settings, error);
-    if (!kind->is_tried)
-        return SF_OK;
+    if (kind->keeps && settings->path != NULL) return try_file(settings, error);
+    if (!kind->is_tried) return SF_OK;
     int status = kind->open(&sink, settings, &nobody, error);
     return status == SF_OK ? kind->close(sink, error) : status;
 }
@@ -240,16 +229,14 @@ typedef struct fixed_keys {
 static void take_difference(void *user, const char *key, bool live)
 {
     fixed_keys *keys = user;
-    if (!live && keys->fixed++ == 0)
-        snprintf(keys->first, sizeof keys->first, "%s", key);
+    if (!live && keys->fixed++ == 0) snprintf(keys->first, sizeof keys->first, "%s", key);
     keys->live += live;
 }
 
 static int refuse_fixed(const fixed_keys *keys, sf_error *error)
 {
     char others[48] = "";
-    if (keys->fixed > 1)
-        snprintf(others, sizeof others, " (and %zu more)", keys->fixed - 1);
+    if (keys->fixed > 1) snprintf(others, sizeof others, " (and %zu more)", keys->fixed - 1);
     return sf_fail(
         error, SF_CONFIG, keys->first,
         "has changed%s, which takes a new run: nothing was reloaded. Set it back, or stop the run and start "
@@ -262,11 +249,9 @@ static int change(sf_run *run, const sf_config *next, sf_error *error)
 {
     fixed_keys keys = {0};
     sf_config_compare(run->reloaded != NULL ? run->reloaded : run->config, next, take_difference, &keys);
-    if (keys.fixed > 0)
-        return refuse_fixed(&keys, error);
+    if (keys.fixed > 0) return refuse_fixed(&keys, error);
     int status = keys.live > 0 ? sf_pipeline_change(run->pipeline, &next->live, error) : SF_OK;
-    if (status == SF_OK)
-        sf_log(SF_LOG_INFO, "reloaded: %zu keys have changed", keys.live);
+    if (status == SF_OK) sf_log(SF_LOG_INFO, "reloaded: %zu keys have changed", keys.live);
     return status;
 }
 
@@ -280,10 +265,8 @@ static int read_again(sf_run *run, sf_error *error)
     }
     status = change(run, next, error);
     sf_config *old = status == SF_OK ? run->reloaded : next;
-    if (status == SF_OK)
-        run->reloaded = next;
-    if (old != NULL)
-        sf_config_free(old);
+    if (status == SF_OK) run->reloaded = next;
+    if (old != NULL) sf_config_free(old);
     sf_free(old);
     return status;
 }
@@ -303,16 +286,14 @@ static int bind_control(sf_run *run, sf_error *error)
     const sf_control_calls calls = {.reload = run->configure != NULL ? reload : NULL, .user = run};
     int status = sf_control_socket_open(&run->control, &run->config->control[0], &run->live, run->pipeline,
                                         &calls, &reason);
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     return sf_config_locate(run->config, status, "control.0.", error);
 }
 
 static int open_control(sf_run *run, sf_error *error)
 {
     int status = run->config->control_count > 0 ? bind_control(run, error) : SF_OK;
-    if (status != SF_OK || run->control == NULL)
-        return status;
+    if (status != SF_OK || run->control == NULL) return status;
     status = sf_pipeline_attach(run->pipeline, sf_control_socket_outlet(run->control), error);
     return status == SF_OK ? sf_control_socket_start(run->control, error) : status;
 }
@@ -362,19 +343,14 @@ static int check_core(const sf_config *config, sf_error *error)
 static int open_parts(sf_run *run, const sf_run_options *options, sf_error *error)
 {
     int status = check_descriptors(options->config, error);
-    if (status == SF_OK)
-        status = check_core(options->config, error);
-    if (status == SF_OK)
-        status = sf_config_print(&run->configuration, options->config, error);
-    if (status == SF_OK)
-        status = read_rules(&run->rules, options->config, error);
+    if (status == SF_OK) status = check_core(options->config, error);
+    if (status == SF_OK) status = sf_config_print(&run->configuration, options->config, error);
+    if (status == SF_OK) status = read_rules(&run->rules, options->config, error);
     run->live = live_options(options->config, run->rules);
-    if (status == SF_OK)
-        status = sf_config_check_files(options->config, error);
+    if (status == SF_OK) status = sf_config_check_files(options->config, error);
     if (status == SF_OK && options->recording == NULL) /* which is there, and not waited for */
         status = try_outputs(run, error);
-    if (status == SF_OK)
-        status = open_pipeline(run, options, error);
+    if (status == SF_OK) status = open_pipeline(run, options, error);
     return status == SF_OK ? open_sinks(run, error) : status;
 }
 
@@ -382,14 +358,12 @@ int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error)
 {
     *out = NULL;
     sf_run *run = sf_alloc(1, sizeof *run);
-    if (run == NULL)
-        return sf_fail_memory(error);
+    if (run == NULL) return sf_fail_memory(error);
     run->config = options->config;
     run->configure = options->configure;
     run->configure_user = options->configure_user;
     int status = open_parts(run, options, error);
-    if (status == SF_OK)
-        status = open_control(run, error);
+    if (status == SF_OK) status = open_control(run, error);
     if (status == SF_OK && options->outlet.kind != NULL)
         status = sf_pipeline_attach(run->pipeline, options->outlet, error);
     if (status != SF_OK) {
@@ -411,8 +385,7 @@ static void free_run(void *argument)
     sf_run *run = argument;
     sf_storage_close(run->storage);
     sf_rule_files_free(run->rules, run->config->rule_count);
-    if (run->reloaded != NULL)
-        sf_config_free(run->reloaded);
+    if (run->reloaded != NULL) sf_config_free(run->reloaded);
     sf_free(run->reloaded);
     sf_free(run->sinks);
     sf_text_free(&run->configuration);
@@ -421,8 +394,7 @@ static void free_run(void *argument)
 
 int sf_run_close(sf_run *run, sf_error *error)
 {
-    if (run == NULL)
-        return SF_OK;
+    if (run == NULL) return SF_OK;
     int status = sf_pipeline_close(run->pipeline, error);
     free_run(run);
     return status;
@@ -434,8 +406,7 @@ static void hurry(sf_run *run)
     const sf_config_realtime *wanted = &run->config->realtime;
     uint64_t core = SF_REALTIME_ANY_CORE;
     sf_parse_uint(wanted->core, MOST_CORE, &core);
-    if (wanted->lock_memory)
-        sf_realtime_lock();
+    if (wanted->lock_memory) sf_realtime_lock();
     sf_pipeline_hurry(run->pipeline, &(sf_realtime){.priority = wanted->priority, .core = (uint32_t)core});
 }
 
@@ -444,12 +415,10 @@ int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error)
     sf_run *run;
     *live = NULL;
     int status = sf_run_open(&run, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status =
         sf_live_start(live, run->pipeline, &options->config->live, (sf_live_owner){free_run, run}, error);
-    if (status == SF_OK)
-        hurry(run);
+    if (status == SF_OK) hurry(run);
     return status;
 }
 
@@ -502,8 +471,7 @@ static void warn_of_writes(const sf_config *config)
     for (size_t i = 0; asks && i < config->source_count; i++)
         for (const sf_protocol *const *all = sf_protocols; *all != NULL; all++) {
             const sf_protocol *is = *all;
-            if (is->written == 0 || &is->source != sf_config_source_kind(config, i))
-                continue;
+            if (is->written == 0 || &is->source != sf_config_source_kind(config, i)) continue;
             double hz = ((const sf_live_settings *)sf_config_source(config, i))->sample_rate_hz;
             double write_ms = 1e3 * is->written / hz;
             if (write_ms > age_ms)
@@ -522,8 +490,7 @@ static int examine_sinks(const sf_config *config, sf_error *error)
         sf_error reason = {0};
         char place[64];
         snprintf(place, sizeof place, "sinks.%u", i);
-        if (kind->examine == NULL || kind->examine(config->sinks[i].settings, &reason) == SF_OK)
-            continue;
+        if (kind->examine == NULL || kind->examine(config->sinks[i].settings, &reason) == SF_OK) continue;
         return sf_config_refuse(config, place, error, "%s: %s", reason.place, reason.text);
     }
     return SF_OK;
@@ -536,8 +503,7 @@ static int rehearse(const sf_config *config, const sf_live_rule *rules, const sf
     const sf_live_options live = live_options(config, rules);
     sf_error reason = {0};
     int status = sf_pipeline_rehearse(&live, units, &reason);
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     return sf_config_locate(config, status, "", error);
 }
 
@@ -545,18 +511,13 @@ int sf_run_check(const sf_config *config, const sf_recording *recording, sf_erro
 {
     sf_live_rule *rules = NULL;
     int status = check_core(config, error);
-    if (status == SF_OK)
-        status = check_secrets(config, error);
-    if (status == SF_OK)
-        status = examine_sinks(config, error);
-    if (status == SF_OK)
-        status = sf_config_check_files(config, error);
-    if (status == SF_OK)
-        status = read_rules(&rules, config, error);
+    if (status == SF_OK) status = check_secrets(config, error);
+    if (status == SF_OK) status = examine_sinks(config, error);
+    if (status == SF_OK) status = sf_config_check_files(config, error);
+    if (status == SF_OK) status = read_rules(&rules, config, error);
     if (status == SF_OK)
         status = rehearse(config, rules, recording != NULL ? &recording->units : NULL, error);
     sf_rule_files_free(rules, config->rule_count);
-    if (status == SF_OK)
-        warn_of_writes(config);
+    if (status == SF_OK) warn_of_writes(config);
     return status;
 }

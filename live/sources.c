@@ -10,10 +10,8 @@ static const sf_source_kind *const others[] = {&sf_source_replay};
 
 const sf_source_kind *sf_source_kind_at(size_t index)
 {
-    if (index < OTHERS)
-        return others[index];
+    if (index < OTHERS) return others[index];
     for (size_t i = 0; sf_protocols[i] != NULL; i++)
-        if (i + OTHERS == index)
-            return &sf_protocols[i]->source;
+        if (i + OTHERS == index) return &sf_protocols[i]->source;
     return NULL;
 }

@@ -25,8 +25,7 @@ static double step_fires(double rate_hz)
 sf_analytic sf_analytic_count(uint32_t size, double first_hz, double span_s, double seconds, double link)
 {
     double p = step_fires(first_hz) * pow(link, size - 1.0);
-    if (!(p > 0))
-        return (sf_analytic){0, 0};
+    if (!(p > 0)) return (sf_analytic){0, 0};
     double mean_steps = 1 / p + span_s * STEPS_A_SECOND - 1, steps = seconds * STEPS_A_SECOND;
     return (sf_analytic){.expected = steps / mean_steps,
                          .variance = steps * (1 - p) / (p * p * mean_steps * mean_steps * mean_steps)};

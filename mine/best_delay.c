@@ -13,8 +13,7 @@ bool sf_delays_overlap(const sf_delay *delays, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++)
-            if (delays[i].low_ns < delays[k].high_ns && delays[k].low_ns < delays[i].high_ns)
-                return true;
+            if (delays[i].low_ns < delays[k].high_ns && delays[k].low_ns < delays[i].high_ns) return true;
     return false;
 }
 
@@ -22,8 +21,7 @@ static int compare_bounds(const void *a, const void *b, void *context)
 {
     const sf_delay *delays = context, *left = &delays[*(const uint32_t *)a],
                    *right = &delays[*(const uint32_t *)b];
-    if (left->low_ns != right->low_ns)
-        return left->low_ns < right->low_ns ? -1 : 1;
+    if (left->low_ns != right->low_ns) return left->low_ns < right->low_ns ? -1 : 1;
     return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
@@ -33,16 +31,14 @@ static size_t end_of_group(const sf_delay *delays, const uint32_t *order, size_t
     int64_t reach_ns = delays[order[begin]].high_ns;
     size_t end = begin + 1;
     for (; end < count && delays[order[end]].low_ns < reach_ns; end++)
-        if (delays[order[end]].high_ns > reach_ns)
-            reach_ns = delays[order[end]].high_ns;
+        if (delays[order[end]].high_ns > reach_ns) reach_ns = delays[order[end]].high_ns;
     return end;
 }
 
 int sf_delays_group(uint32_t *groups, const sf_delay *delays, size_t count, sf_error *error)
 {
     uint32_t *order = sf_resize(NULL, count, sizeof *order);
-    if (order == NULL)
-        return sf_fail_memory(error);
+    if (order == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
     sf_platform_sort(order, count, sizeof *order, compare_bounds, (void *)(uintptr_t)delays);
@@ -72,14 +68,10 @@ static int compare_standings(const void *a, const void *b, void *context)
 {
     (void)context;
     const standing *left = a, *right = b;
-    if (left->pair.from != right->pair.from)
-        return left->pair.from < right->pair.from ? -1 : 1;
-    if (left->pair.to != right->pair.to)
-        return left->pair.to < right->pair.to ? -1 : 1;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    if (left->stands_out != right->stands_out)
-        return left->stands_out > right->stands_out ? -1 : 1;
+    if (left->pair.from != right->pair.from) return left->pair.from < right->pair.from ? -1 : 1;
+    if (left->pair.to != right->pair.to) return left->pair.to < right->pair.to ? -1 : 1;
+    if (left->group != right->group) return left->group < right->group ? -1 : 1;
+    if (left->stands_out != right->stands_out) return left->stands_out > right->stands_out ? -1 : 1;
     return left->pair.delay < right->pair.delay ? -1 : left->pair.delay > right->pair.delay;
 }
 
@@ -109,15 +101,12 @@ int sf_mine_best_delays(sf_pair_count **pairs, size_t *count, const sf_mine_resu
     int status = groups == NULL || all == NULL || kept == NULL ? sf_fail_memory(error) : SF_OK;
     size_t known = 0;
     *count = 0;
-    if (status == SF_OK)
-        status = sf_delays_group(groups, found->delays, found->tree.delay_count, error);
+    if (status == SF_OK) status = sf_delays_group(groups, found->delays, found->tree.delay_count, error);
     for (size_t i = 0; status == SF_OK && i < result->count; i++)
-        if (result->items[i].size == 2)
-            all[known++] = standing_of(result, &result->items[i], groups);
+        if (result->items[i].size == 2) all[known++] = standing_of(result, &result->items[i], groups);
     sf_platform_sort(all, known, sizeof *all, compare_standings, NULL);
     for (size_t i = 0; i < known; i++)
-        if (i == 0 || !same_question(&all[i - 1], &all[i]))
-            kept[(*count)++] = all[i].pair;
+        if (i == 0 || !same_question(&all[i - 1], &all[i])) kept[(*count)++] = all[i].pair;
     sf_free(groups);
     sf_free(all);
     if (status != SF_OK) {
@@ -142,8 +131,7 @@ int sf_mine_correct_choice(sf_mine_result *result, sf_correction correction, sf_
     uint32_t delays = found->tree.delay_count;
     uint32_t *groups = sf_resize(NULL, delays, sizeof *groups), *sizes = sf_alloc(delays, sizeof *sizes);
     int status = groups == NULL || sizes == NULL ? sf_fail_memory(error) : SF_OK;
-    if (status == SF_OK)
-        status = sf_delays_group(groups, found->delays, delays, error);
+    if (status == SF_OK) status = sf_delays_group(groups, found->delays, delays, error);
     for (uint32_t d = 0; status == SF_OK && d < delays; d++)
         sizes[groups[d]]++;
     for (size_t i = 0; status == SF_OK && i < result->count; i++) {

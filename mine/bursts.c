@@ -190,11 +190,9 @@ static int end_run(finder *f, run *r, sf_error *error)
     const sf_span span = {f->origin_ns + ended.first * BIN_NS,
                           f->origin_ns + (ended.first + ended.bins) * BIN_NS};
     *r = (run){0};
-    if (!ended.stands_out)
-        return SF_OK;
+    if (!ended.stands_out) return SF_OK;
     size_t units = count_units(f, ended.from, ended.to);
-    if (units < 2 || (double)units < f->rule->share * (double)f->active_units)
-        return SF_OK;
+    if (units < 2 || (double)units < f->rule->share * (double)f->active_units) return SF_OK;
     return add_burst(f, span, (sf_burst_members){ended.to - ended.from, units}, error);
 }
 
@@ -203,12 +201,9 @@ static int add_bin(finder *f, run *r, int64_t bin, size_t from, size_t to, doubl
 {
     int status = SF_OK;
     double held = (double)(to - from);
-    if (held < mean || bin != r->first + r->bins)
-        status = end_run(f, r, error);
-    if (held < mean)
-        return status;
-    if (r->bins == 0)
-        *r = (run){.first = bin, .from = from};
+    if (held < mean || bin != r->first + r->bins) status = end_run(f, r, error);
+    if (held < mean) return status;
+    if (r->bins == 0) *r = (run){.first = bin, .from = from};
     for (int i = LONGEST - 1; i > 0; i--) {
         r->held[i] = r->held[i - 1];
         r->mean[i] = r->mean[i - 1];
@@ -245,8 +240,7 @@ static int find_within(int64_t *within_ns, const finder *f, sf_error *error)
     size_t needed = (size_t)f->rule->spikes, count = f->recording->spike_count;
     size_t windows = count >= needed ? count - needed + 1 : 0;
     int64_t *lengths_ns = sf_resize(NULL, windows, sizeof *lengths_ns);
-    if (lengths_ns == NULL)
-        return sf_fail_memory(error);
+    if (lengths_ns == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < windows; i++)
         lengths_ns[i] = f->recording->spikes[i + needed - 1].time_ns - f->recording->spikes[i].time_ns;
     *within_ns = sf_interval_valley_of_peaks(lengths_ns, windows);
@@ -276,8 +270,7 @@ static int find_isi_n(finder *f, sf_error *error)
     int64_t within_ns = f->rule->within_ns;
     int status = within_ns > 0 ? SF_OK : find_within(&within_ns, f, error);
     f->bursts->within_ns = within_ns;
-    if (status != SF_OK || within_ns == 0)
-        return status;
+    if (status != SF_OK || within_ns == 0) return status;
     sf_isi_n found;
     status = sf_isi_n_open(&found, f->rule->spikes, within_ns, f->recording->units.count, error);
     for (size_t i = 0; i < f->recording->spike_count && status == SF_OK; i++) {
@@ -285,8 +278,7 @@ static int find_isi_n(finder *f, sf_error *error)
         if ((sf_isi_n_take(&found, spike->time_ns, spike->unit) & SF_BURST_ENDED) != 0)
             status = take_burst(f, &found, error);
     }
-    if (status == SF_OK && sf_isi_n_finish(&found) != 0)
-        status = take_burst(f, &found, error);
+    if (status == SF_OK && sf_isi_n_finish(&found) != 0) status = take_burst(f, &found, error);
     f->bursts->from_silence = f->rule->within_ns == 0 && parts_silence(f->bursts, f->recording->spike_count);
     sf_isi_n_close(&found);
     return status;
@@ -299,22 +291,18 @@ int sf_bursts_find(sf_bursts *bursts, const sf_recording *recording, const sf_ne
 {
     int64_t duration_ns = sf_recording_duration_ns(recording);
     *bursts = (sf_bursts){0};
-    if (recording->spike_count == 0 || duration_ns <= 0)
-        return SF_OK;
+    if (recording->spike_count == 0 || duration_ns <= 0) return SF_OK;
     finder f = {.recording = recording,
                 .rule = rule,
                 .bursts = bursts,
                 .origin_ns = recording->spikes[0].time_ns,
                 .trains = sf_alloc(recording->units.count, sizeof *f.trains)};
-    if (f.trains == NULL)
-        return sf_fail_memory(error);
+    if (f.trains == NULL) return sf_fail_memory(error);
     find_active(&f, (double)duration_ns);
-    if (rule->method == SF_NETWORK_RATE)
-        measure_clumping(&f, (double)duration_ns);
+    if (rule->method == SF_NETWORK_RATE) measure_clumping(&f, (double)duration_ns);
     int status = rule->method == SF_NETWORK_RATE ? find_runs(&f, error) : find_isi_n(&f, error);
     sf_free(f.trains);
-    if (status != SF_OK)
-        sf_bursts_free(bursts);
+    if (status != SF_OK) sf_bursts_free(bursts);
     return status;
 }
 

@@ -13,8 +13,7 @@ static size_t pick(int64_t *times, const sf_spike *spikes, size_t count, uint32_
 {
     size_t picked = 0;
     for (size_t i = 0; i < count; i++)
-        if (spikes[i].unit == unit)
-            times[picked++] = spikes[i].time_ns;
+        if (spikes[i].unit == unit) times[picked++] = spikes[i].time_ns;
     return picked;
 }
 
@@ -33,8 +32,7 @@ static void count_lags(uint64_t *counts, const sf_correlogram *c, const int64_t 
         while (first < to_count && to[first] - from[i] <= -reach)
             first++;
         for (size_t k = first; k < to_count && to[k] - from[i] <= reach; k++)
-            if (c->from != c->to || i != k)
-                counts[bin_of(c, to[k] - from[i])]++;
+            if (c->from != c->to || i != k) counts[bin_of(c, to[k] - from[i])]++;
     }
 }
 

@@ -40,8 +40,7 @@ struct sf_counter {
 
 void sf_counter_close(sf_counter *counter)
 {
-    if (counter == NULL)
-        return;
+    if (counter == NULL) return;
     sf_choice_leave(&counter->choice);
     sf_events_close(&counter->events);
     sf_free(counter->order);
@@ -81,12 +80,10 @@ static int keep_units(sf_counter *counter, const sf_spike *spikes, size_t spike_
                       sf_error *error)
 {
     bool *keep = units_of(counter, unit_count);
-    if (keep == NULL)
-        return sf_fail_memory(error);
+    if (keep == NULL) return sf_fail_memory(error);
     sf_events_choice choice = {.keep = keep, .threads = counter->threads};
     int status = sf_events_lay_out(&counter->events, spikes, spike_count, unit_count, &choice, error);
-    if (status == SF_OK)
-        status = sf_events_time_units(&counter->events, counter->threads, error);
+    if (status == SF_OK) status = sf_events_time_units(&counter->events, counter->threads, error);
     sf_free(keep);
     return status;
 }
@@ -156,22 +153,16 @@ int sf_counter_open(sf_counter **opened, const sf_spike *spikes, size_t spike_co
 {
     *opened = NULL;
     sf_counter *counter = sf_alloc(1, sizeof *counter);
-    if (counter == NULL)
-        return sf_fail_memory(error);
+    if (counter == NULL) return sf_fail_memory(error);
     counter->episodes = episodes;
     counter->episode_count = episode_count;
     counter->threads = threads > 0 ? threads : sf_thread_cores();
     int status = sf_engine_find(&counter->engine, engine, error);
-    if (status == SF_OK)
-        status = sf_engine_check_threads(counter->engine, threads, error);
-    if (status == SF_OK)
-        status = check_episodes(episodes, episode_count, unit_count, error);
-    if (status == SF_OK)
-        status = keep_units(counter, spikes, spike_count, unit_count, error);
-    if (status == SF_OK)
-        status = spell_out(counter, episodes, error);
-    if (status == SF_OK)
-        status = sf_counter_use(counter, "cpu", error);
+    if (status == SF_OK) status = sf_engine_check_threads(counter->engine, threads, error);
+    if (status == SF_OK) status = check_episodes(episodes, episode_count, unit_count, error);
+    if (status == SF_OK) status = keep_units(counter, spikes, spike_count, unit_count, error);
+    if (status == SF_OK) status = spell_out(counter, episodes, error);
+    if (status == SF_OK) status = sf_counter_use(counter, "cpu", error);
     if (status == SF_OK)
         *opened = counter;
     else
@@ -204,8 +195,7 @@ int sf_counter_use(sf_counter *counter, const char *device, sf_error *error)
     sf_how how = {
         .engine = counter->engine->name, .device = device, .most = sf_devices_worth(work.core_seconds / 2)};
     int status = sf_choose(&counter->choice, sf_count_ways, &how, &work, error);
-    if (status == SF_OK)
-        sf_choice_tell(&counter->choice, &counter->ran);
+    if (status == SF_OK) sf_choice_tell(&counter->choice, &counter->ran);
     return status;
 }
 
@@ -221,8 +211,7 @@ void sf_counter_tell(sf_counter *counter, const sf_progress *progress)
 
 const char *sf_counter_device(const sf_counter *counter, const char **note)
 {
-    if (note != NULL)
-        *note = counter->ran.note;
+    if (note != NULL) *note = counter->ran.note;
     return counter->ran.device;
 }
 
@@ -240,8 +229,7 @@ static uint32_t past_of(const sf_count_job *job)
     for (size_t i = 0; i < job->candidates->interval_count; i++)
         reach_ns = job->candidates->intervals[i].high_ns > reach_ns ? job->candidates->intervals[i].high_ns
                                                                     : reach_ns;
-    if (job->first == events->count)
-        return job->first;
+    if (job->first == events->count) return job->first;
     int64_t from_ns = sf_time_plus(events->origin_ns, events->times[job->first]);
     for (uint32_t link = 1; link < job->candidates->size; link++)
         from_ns = sf_time_plus(from_ns, -reach_ns);
@@ -259,8 +247,7 @@ static int count_in_stretches(uint32_t *counts, const sf_count_job *job, sf_erro
     sf_summary *summaries = sf_summaries_new(candidates->count);
     uint64_t *sums = sf_resize(NULL, candidates->count, sizeof *sums);
     int status = summaries != NULL && sums != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_interval_summarise(summaries, &here, past_of(&here), 0, error);
+    if (status == SF_OK) status = sf_interval_summarise(summaries, &here, past_of(&here), 0, error);
     status = sf_summaries_count(sums, summaries, candidates->count, status, error);
     for (size_t i = 0; status == SF_OK && i < candidates->count; i++)
         counts[i] = (uint32_t)sums[i];
@@ -285,8 +272,7 @@ static int count_shares(sf_counter *counter, uint32_t *counts, const sf_count_jo
 
 static int count_at_once(sf_counter *counter, uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
-    if (!counter->shared)
-        return count_here(counter, counts, job, error);
+    if (!counter->shared) return count_here(counter, counts, job, error);
     return counter->in_stretches ? count_in_stretches(counts, job, error)
                                  : count_shares(counter, counts, job, error);
 }
@@ -317,8 +303,7 @@ static int count_group(sf_counter *counter, uint32_t *counts, const sf_count_job
         sf_count_job of_slice = *job;
         of_slice.candidates = &some;
         int status = count_at_once(counter, counts + first, &of_slice, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -346,16 +331,13 @@ int sf_counter_count(sf_counter *counter, const sf_span *span, uint64_t *counts,
         job.last = sf_events_position(&counter->events, span->stop_ns);
     }
     int status = share_among_ranks(counter, span == NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint32_t *group_counts = counter->counts;
     for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++) {
         job.candidates = &counter->groups[size - 1];
-        if (job.candidates->count == 0)
-            continue;
+        if (job.candidates->count == 0) continue;
         status = count_group(counter, group_counts, &job, (size_t)(group_counts - counter->counts), error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         group_counts += job.candidates->count;
     }
     for (size_t i = 0; i < counter->episode_count; i++)

@@ -34,8 +34,7 @@ int sf_details_make(sf_details *details, const sf_episode *episode, const int64_
 {
     *details = (sf_details){.occurrences = count};
     int64_t *delays = sf_resize(NULL, count, sizeof *delays);
-    if (delays == NULL)
-        return sf_fail_memory(error);
+    if (delays == NULL) return sf_fail_memory(error);
     for (uint32_t link = 0; link + 1 < episode->size; link++) {
         for (size_t i = 0; i < count; i++)
             delays[i] = times[i * episode->size + link + 1] - times[i * episode->size + link];

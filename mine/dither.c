@@ -25,8 +25,7 @@ static void count_pairs(uint64_t *weights, const int64_t *times, size_t count)
 {
     for (size_t i = 1; i + 1 < count; i++) {
         int64_t before = (times[i] - times[i - 1]) / BIN_NS, after = (times[i + 1] - times[i]) / BIN_NS;
-        if (before < BINS && after < BINS)
-            weights[(size_t)before * BINS + (size_t)after]++;
+        if (before < BINS && after < BINS) weights[(size_t)before * BINS + (size_t)after]++;
     }
 }
 
@@ -67,10 +66,8 @@ int sf_dither_open(sf_dither *dither, sf_surrogate_kind kind, const int64_t *tim
 {
     *dither = (sf_dither){.dead_ns = LONGEST_DEAD_NS};
     for (size_t i = 1; i < count; i++)
-        if (times[i] - times[i - 1] < dither->dead_ns)
-            dither->dead_ns = times[i] - times[i - 1];
-    if (kind != SF_SURROGATE_JOINT_ISI || count < 3)
-        return SF_OK;
+        if (times[i] - times[i - 1] < dither->dead_ns) dither->dead_ns = times[i] - times[i - 1];
+    if (kind != SF_SURROGATE_JOINT_ISI || count < 3) return SF_OK;
     uint64_t *weights = sf_alloc((size_t)BINS * BINS, sizeof *weights);
     dither->sums = sf_alloc(sums_at(BINS), sizeof *dither->sums);
     bool opened = weights != NULL && dither->sums != NULL;
@@ -113,8 +110,7 @@ static void dither_train(int64_t *moved, const sf_dither *dither, const sf_surro
     for (size_t i = 0; i < count; i++) {
         bool last = i + 1 == count;
         moved[i] = (int64_t)own[0]; /* until its turn comes */
-        if (!last)
-            sf_surrogate_draw(next, rule, surrogate, train, (uint32_t)(i + 1));
+        if (!last) sf_surrogate_draw(next, rule, surrogate, train, (uint32_t)(i + 1));
         if (last || own[1] <= next[1]) { /* i moves before i + 1, and after it those that waited for it */
             for (size_t j = i + 1; j-- > begin;) {
                 int64_t before = rule->width_ns, after = rule->width_ns;
@@ -137,13 +133,11 @@ static int64_t joint_step(const sf_dither *dither, int64_t width_ns, int64_t sin
     int64_t before = least(width_ns, since - dither->dead_ns),
             after = least(width_ns, until - dither->dead_ns), bin = since / BIN_NS,
             both = bin + until / BIN_NS;
-    if (both >= BINS)
-        return place(0, before, after, bits);
+    if (both >= BINS) return place(0, before, after, bits);
     const uint64_t *sums = dither->sums + sums_at((size_t)both);
     size_t low = (size_t)(bin - before / BIN_NS), high = (size_t)(bin + after / BIN_NS) + 1;
     uint64_t weight = sums[high] - sums[low];
-    if (weight == 0)
-        return place(0, before, after, bits);
+    if (weight == 0) return place(0, before, after, bits);
     uint64_t drawn = sums[low] + sf_surrogate_below(bits, weight);
     while (high - low > 1) { /* sums[low] <= drawn < sums[high] */
         size_t middle = low + (high - low) / 2;
@@ -158,8 +152,7 @@ static int64_t joint_step(const sf_dither *dither, int64_t width_ns, int64_t sin
 static void joint_train(int64_t *moved, const sf_dither *dither, const sf_surrogate_rule *rule,
                         uint32_t surrogate, uint32_t train, const int64_t *times, size_t count)
 {
-    if (count > 0)
-        memcpy(moved, times, count * sizeof *moved);
+    if (count > 0) memcpy(moved, times, count * sizeof *moved);
     for (size_t first = 1; first <= 2; first++)
         for (size_t i = first; i + 1 < count; i += 2) {
             uint64_t words[2];

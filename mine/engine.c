@@ -13,8 +13,7 @@ const sf_engine *const sf_engines[] = {SF_ENGINES(ENGINE, ENGINE) NULL};
 int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
 {
     *engine = &sf_engine_interval;
-    if (name == NULL || strcmp(name, "auto") == 0)
-        return SF_OK;
+    if (name == NULL || strcmp(name, "auto") == 0) return SF_OK;
     sf_text names = {0};
     for (size_t i = 0; sf_engines[i] != NULL; i++) {
         *engine = sf_engines[i];
@@ -33,8 +32,7 @@ int sf_engine_find(const sf_engine **engine, const char *name, sf_error *error)
 
 int sf_engine_check_threads(const sf_engine *engine, unsigned threads, sf_error *error)
 {
-    if (engine->threaded || threads <= 1)
-        return SF_OK;
+    if (engine->threaded || threads <= 1) return SF_OK;
     return sf_fail(error, SF_USAGE, "threads", "the engine %s runs on one thread, found %u", engine->name,
                    threads);
 }

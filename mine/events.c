@@ -45,8 +45,7 @@ static int cut(layout *l, unsigned threads)
     l->pieces = sf_resize(NULL, l->piece_count, sizeof *l->pieces);
     l->places = sf_alloc(l->piece_count * l->unit_count, sizeof *l->places);
     l->unit_spikes = sf_alloc(stretches * l->unit_count, sizeof *l->unit_spikes);
-    if (l->pieces == NULL || l->places == NULL || l->unit_spikes == NULL)
-        return SF_NO_MEMORY;
+    if (l->pieces == NULL || l->places == NULL || l->unit_spikes == NULL) return SF_NO_MEMORY;
     size_t length = l->count / l->piece_count + 1;
     for (size_t i = 0; i < l->piece_count; i++) {
         size_t begin = i * length < l->count ? i * length : l->count;
@@ -82,8 +81,7 @@ static int check_order(const layout *l, sf_error *error)
 {
     for (size_t p = 0; p < l->piece_count; p++) {
         size_t i = l->pieces[p].wrong;
-        if (i == l->pieces[p].end)
-            continue;
+        if (i == l->pieces[p].end) continue;
         if (l->spikes[i].unit >= l->unit_count)
             return sf_fail(error, SF_DATA, NULL, "spike %zu is of unit #%" PRIu32 ", but there are %zu units",
                            i, l->spikes[i].unit, l->unit_count);
@@ -115,12 +113,10 @@ static void close_layout(layout *l)
 /* Counts the spikes of each unit, by piece and in all. */
 static int count_pieces(layout *l, unsigned threads, sf_error *error)
 {
-    if (cut(l, threads) != SF_OK)
-        return sf_fail_memory(error);
+    if (cut(l, threads) != SF_OK) return sf_fail_memory(error);
     sf_parallel_for(threads, l->piece_count, count_piece, l);
     int status = check_order(l, error);
-    if (status == SF_OK)
-        sum_pieces(l);
+    if (status == SF_OK) sum_pieces(l);
     return status;
 }
 
@@ -158,8 +154,7 @@ static int number_units(sf_events *events, const uint64_t *unit_spikes, size_t u
 {
     uint64_t count = 0;
     for (size_t u = 0; u < unit_count; u++) {
-        if (!is_kept(choice, u, unit_spikes))
-            continue;
+        if (!is_kept(choice, u, unit_spikes)) continue;
         events->unit[events->unit_count++] = (uint32_t)u;
         count += is_silent(choice->silent, u) ? 0 : unit_spikes[u];
         events->first[events->unit_count] = (uint32_t)count;
@@ -185,8 +180,7 @@ int sf_events_outline(sf_events *events, const sf_spike *spikes, size_t count, s
                              is_silent(choice->silent, spikes[first].unit)))
         first++;
     events->origin_ns = first < count ? spikes[first].time_ns : 0;
-    if (status != SF_OK)
-        sf_events_close(events);
+    if (status != SF_OK) sf_events_close(events);
     return status;
 }
 
@@ -229,8 +223,7 @@ static int deal_out_piece(void *context, unsigned worker, size_t item)
     uint32_t p = own->position;
     for (size_t i = own->begin; i < own->end; i++) {
         uint32_t unit = l->spikes[i].unit, number = l->number[unit];
-        if (number == SF_LEFT_OUT || is_silent(l->silent, unit))
-            continue;
+        if (number == SF_LEFT_OUT || is_silent(l->silent, unit)) continue;
         l->events->times[p] = l->spikes[i].time_ns - l->events->origin_ns;
         l->events->owner[p] = number;
         l->events->positions[own->places[unit]++] = p++;
@@ -264,11 +257,9 @@ int sf_events_lay_out(sf_events *events, const sf_spike *spikes, size_t count, s
     int status = count_pieces(&l, choice->threads, error);
     if (status == SF_OK)
         status = sf_events_outline(events, spikes, count, unit_count, l.unit_spikes, choice, error);
-    if (status == SF_OK)
-        status = deal_out(&l, choice->threads, error);
+    if (status == SF_OK) status = deal_out(&l, choice->threads, error);
     close_layout(&l);
-    if (status != SF_OK)
-        sf_events_close(events);
+    if (status != SF_OK) sf_events_close(events);
     return status;
 }
 
@@ -285,8 +276,7 @@ static int time_piece(void *context, unsigned worker, size_t item)
 int sf_events_time_units(sf_events *events, unsigned threads, sf_error *error)
 {
     events->unit_times = sf_resize(NULL, events->count, sizeof *events->unit_times);
-    if (events->unit_times == NULL)
-        return sf_fail_memory(error);
+    if (events->unit_times == NULL) return sf_fail_memory(error);
     sf_parallel_for(threads, (events->count + LEAST_PIECE - 1) / LEAST_PIECE, time_piece, events);
     return SF_OK;
 }
@@ -297,10 +287,8 @@ int sf_events_open(sf_events *events, const sf_spike *spikes, size_t count, size
     unsigned threads = sf_thread_cores();
     sf_events_choice choice = {.keep = keep, .threads = threads};
     int status = sf_events_lay_out(events, spikes, count, unit_count, &choice, error);
-    if (status == SF_OK)
-        status = sf_events_time_units(events, threads, error);
-    if (status != SF_OK)
-        sf_events_close(events);
+    if (status == SF_OK) status = sf_events_time_units(events, threads, error);
+    if (status != SF_OK) sf_events_close(events);
     return status;
 }
 
@@ -317,8 +305,7 @@ void sf_events_close(sf_events *events)
 
 uint32_t sf_events_position(const sf_events *events, int64_t time_ns)
 {
-    if (events->count == 0 || time_ns <= events->origin_ns)
-        return 0;
+    if (events->count == 0 || time_ns <= events->origin_ns) return 0;
     /* Unsigned, since the distance of a time far away may leave int64. */
     uint64_t time = (uint64_t)time_ns - (uint64_t)events->origin_ns;
     uint32_t low = 0, high = events->count;

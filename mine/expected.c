@@ -71,8 +71,7 @@ double sf_expected_count(uint32_t size, const double *rates_hz, const sf_delay *
         double rate = rates_hz[i], W = width_s(delays[i - 1]), either = refresh + rate;
         double wait = 1 / rate + either * again / (rate * expm1(either * W));
         first += (double)delays[i - 1].low_ns * 1e-9 + wait;
-        if (i + 1 == size)
-            break;
+        if (i + 1 == size) break;
         double V = width_s(delays[i]), chance = 1 / (1 + again * refresh / expm1(refresh * W));
         double inside = lapses_covered(W, V, rate), still = still_covered(W, V);
         double hit = inside * mean_hit(either * (W - V)) + (1 - inside) * chance * mean_hit(either * W);
@@ -85,8 +84,7 @@ double sf_expected_count(uint32_t size, const double *rates_hz, const sf_delay *
 double sf_expected_pair(uint64_t first_spikes, uint64_t second_spikes, sf_delay delay, int64_t duration_ns)
 {
     double seconds = (double)duration_ns * 1e-9;
-    if (duration_ns <= 0)
-        return NAN;
+    if (duration_ns <= 0) return NAN;
     const double rates_hz[] = {(double)first_spikes / seconds, (double)second_spikes / seconds};
     return rates_hz[0] == 0 || rates_hz[1] == 0 ? 0 : sf_expected_count(2, rates_hz, &delay, seconds);
 }
@@ -94,13 +92,11 @@ double sf_expected_pair(uint64_t first_spikes, uint64_t second_spikes, sf_delay 
 double sf_expected_episode(const sf_episode *episode, const uint64_t *unit_spikes, int64_t duration_ns)
 {
     double seconds = (double)duration_ns * 1e-9;
-    if (duration_ns <= 0)
-        return NAN;
+    if (duration_ns <= 0) return NAN;
     double rates_hz[SF_EPISODE_MAX_SIZE];
     for (uint32_t i = 0; i < episode->size; i++) {
         rates_hz[i] = (double)unit_spikes[episode->units[i]] / seconds;
-        if (rates_hz[i] == 0)
-            return 0;
+        if (rates_hz[i] == 0) return 0;
     }
     return sf_expected_count(episode->size, rates_hz, episode->delays, seconds);
 }

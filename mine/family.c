@@ -11,8 +11,7 @@
 int sf_family_open(sf_family *family, const double *maxima, uint32_t surrogates, sf_error *error)
 {
     *family = (sf_family){.surrogates = surrogates, .ascending = sf_resize(NULL, surrogates, sizeof(double))};
-    if (family->ascending == NULL)
-        return sf_fail_memory(error);
+    if (family->ascending == NULL) return sf_fail_memory(error);
     memcpy(family->ascending, maxima, surrogates * sizeof *maxima);
     sf_reals_sort(family->ascending, surrogates);
     return SF_OK;

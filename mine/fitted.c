@@ -64,8 +64,7 @@ double sf_fitted_tail(double mean, double variance, uint32_t sample, double coun
 int sf_false_discovery(double *p, size_t count, uint64_t tested, sf_error *error)
 {
     sf_rank *ranked = sf_resize(NULL, count, sizeof *ranked);
-    if (ranked == NULL)
-        return sf_fail_memory(error);
+    if (ranked == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         ranked[i] = (sf_rank){p[i], i};
     sf_ranks_sort(ranked, count);

@@ -32,8 +32,7 @@ static size_t find_episode(const sf_episode *wanted, const sf_episode *episodes,
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int difference = sf_episode_compare(wanted, &episodes[order[middle]]);
-        if (difference == 0)
-            return order[middle];
+        if (difference == 0) return order[middle];
         if (difference > 0)
             low = middle + 1;
         else
@@ -45,16 +44,14 @@ static size_t find_episode(const sf_episode *wanted, const sf_episode *episodes,
 int sf_fold_find(sf_parts *parts, const sf_episode *episodes, size_t count, sf_error *error)
 {
     size_t *order = sf_resize(NULL, count, sizeof *order);
-    if (order == NULL)
-        return sf_fail_memory(error);
+    if (order == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         order[i] = i;
     sf_platform_sort(order, count, sizeof *order, compare_places, (void *)(uintptr_t)episodes);
     for (size_t i = 0; i < count; i++)
         for (uint32_t from = 0; from < 2; from++) {
             parts[i][from] = SIZE_MAX;
-            if (episodes[i].size <= 2)
-                continue;
+            if (episodes[i].size <= 2) continue;
             sf_episode part = part_of(&episodes[i], from);
             parts[i][from] = find_episode(&part, episodes, order, count);
         }

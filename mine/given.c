@@ -34,8 +34,7 @@ static int number_units(layout *l, sf_error *error)
     uint32_t kept = 0;
     l->number = sf_alloc(units, sizeof *l->number);
     l->found->units = sf_resize(NULL, units, sizeof *l->found->units);
-    if (l->number == NULL || l->found->units == NULL)
-        return sf_fail_memory(error);
+    if (l->number == NULL || l->found->units == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < l->count; i++)
         for (uint32_t k = 0; k < l->episodes[i].size; k++)
             l->number[l->episodes[i].units[k]] = 1;
@@ -54,8 +53,7 @@ static int list_delays(layout *l, sf_error *error)
     for (size_t i = 0; i < l->count; i++)
         links += l->episodes[i].size - 1;
     sf_delay *delays = l->found->delays = sf_resize(NULL, links, sizeof *delays);
-    if (delays == NULL)
-        return sf_fail_memory(error);
+    if (delays == NULL) return sf_fail_memory(error);
     l->found->tree.delay_count = (uint32_t)sf_episodes_delays(delays, l->episodes, l->count);
     return SF_OK;
 }
@@ -65,11 +63,9 @@ static int list_delays(layout *l, sf_error *error)
 static int compare_parts(const void *a, const void *b)
 {
     const part *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
+    if (x->size != y->size) return x->size < y->size ? -1 : 1;
     for (uint32_t i = 0; i < x->size; i++)
-        if (x->steps[i] != y->steps[i])
-            return x->steps[i] < y->steps[i] ? -1 : 1;
+        if (x->steps[i] != y->steps[i]) return x->steps[i] < y->steps[i] ? -1 : 1;
     return 0;
 }
 
@@ -77,8 +73,7 @@ static int compare_parts(const void *a, const void *b)
 static void unite_parts(layout *l)
 {
     size_t kept = 0;
-    if (l->part_count > 0)
-        qsort(l->parts, l->part_count, sizeof *l->parts, compare_parts);
+    if (l->part_count > 0) qsort(l->parts, l->part_count, sizeof *l->parts, compare_parts);
     for (size_t i = 0; i < l->part_count; i++)
         if (kept == 0 || compare_parts(&l->parts[kept - 1], &l->parts[i]) != 0)
             l->parts[kept++] = l->parts[i];
@@ -103,8 +98,7 @@ static int list_parts(layout *l, sf_error *error)
     for (size_t i = 0; i < l->count; i++)
         room += (size_t)l->episodes[i].size * (l->episodes[i].size - 1) / 2;
     l->parts = sf_resize(NULL, room, sizeof *l->parts);
-    if (l->parts == NULL)
-        return sf_fail_memory(error);
+    if (l->parts == NULL) return sf_fail_memory(error);
     for (uint32_t u = 0; u < l->found->tree.unit_count; u++)
         l->parts[l->part_count++] = (part){.size = 1, .steps = {u}};
     for (size_t i = 0; i < l->count; i++)
@@ -135,8 +129,7 @@ static sf_episode spell(const layout *l, const part *of)
     sf_episode episode = {.size = of->size};
     for (uint32_t k = 0; k < of->size; k++) {
         episode.units[k] = l->found->units[of->steps[k] % l->found->tree.unit_count];
-        if (k > 0)
-            episode.delays[k - 1] = l->found->delays[of->steps[k] / l->found->tree.unit_count];
+        if (k > 0) episode.delays[k - 1] = l->found->delays[of->steps[k] / l->found->tree.unit_count];
     }
     return episode;
 }
@@ -147,8 +140,7 @@ static int count_parts(const layout *l, uint64_t *counts, unsigned threads, cons
 {
     size_t pairs = l->first[2], longer = l->part_count - pairs;
     sf_episode *episodes = sf_resize(NULL, longer, sizeof *episodes);
-    if (episodes == NULL)
-        return sf_fail_memory(error);
+    if (episodes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < longer; i++)
         episodes[i] = spell(l, &l->parts[pairs + i]);
     sf_counter *counter;
@@ -189,12 +181,10 @@ static int grow_tree(layout *l, const uint64_t *counts, sf_error *error)
 static int list_items(const layout *l, sf_mine_result *result, const uint64_t *counts, sf_error *error)
 {
     result->items = sf_resize(NULL, l->count, sizeof *result->items);
-    if (result->items == NULL)
-        return sf_fail_memory(error);
+    if (result->items == NULL) return sf_fail_memory(error);
     for (uint32_t size = 2; size <= SF_EPISODE_MAX_SIZE; size++) {
         l->found->asked[size - 1] = sf_alloc(l->found->tree.levels[size - 1].count, sizeof(bool));
-        if (l->found->asked[size - 1] == NULL)
-            return sf_fail_memory(error);
+        if (l->found->asked[size - 1] == NULL) return sf_fail_memory(error);
     }
     for (size_t i = 0; i < l->count; i++) {
         part whole = part_of(l, &l->episodes[i], 0, l->episodes[i].size);
@@ -206,8 +196,7 @@ static int list_items(const layout *l, sf_mine_result *result, const uint64_t *c
                            .expected = NAN,
                            SF_NO_VERDICT,
                            .strength = NAN};
-        if (whole.size > 1)
-            l->found->asked[whole.size - 1][node] = true;
+        if (whole.size > 1) l->found->asked[whole.size - 1][node] = true;
         for (uint32_t k = 0; k + 1 < whole.size; k++) { /* the links, which a test of the chain asks about */
             part link = part_of(l, &l->episodes[i], k, 2);
             l->found->asked[1][find_part(l, &link)] = true;
@@ -220,18 +209,13 @@ static int lay_out(layout *l, sf_mine_result *result, unsigned threads, const sf
                    sf_error *error)
 {
     int status = number_units(l, error);
-    if (status == SF_OK)
-        status = list_delays(l, error);
-    if (status == SF_OK)
-        status = list_parts(l, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = list_delays(l, error);
+    if (status == SF_OK) status = list_parts(l, error);
+    if (status != SF_OK) return status;
     uint64_t *counts = sf_alloc(l->part_count, sizeof *counts);
     status = counts != NULL ? count_parts(l, counts, threads, progress, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = grow_tree(l, counts, error);
-    if (status == SF_OK)
-        status = list_items(l, result, counts, error);
+    if (status == SF_OK) status = grow_tree(l, counts, error);
+    if (status == SF_OK) status = list_items(l, result, counts, error);
     sf_free(counts);
     return status;
 }
@@ -242,8 +226,7 @@ int sf_mine_given(sf_mine_result **out, sf_mining_options *mining, const sf_mine
 {
     *out = NULL;
     sf_mine_result *result = sf_alloc(1, sizeof *result);
-    if (result != NULL)
-        result->found = sf_alloc(1, sizeof *result->found);
+    if (result != NULL) result->found = sf_alloc(1, sizeof *result->found);
     if (result == NULL || result->found == NULL) {
         sf_mine_result_free(result);
         return sf_fail_memory(error);

@@ -24,8 +24,7 @@ size_t sf_hits_merge(sf_hit *hits, const sf_followers *reaches, const sf_list_en
         uint32_t p = positions[i];
         while (k < length && reaches[list[k].end].from <= p)
             k++;
-        if (k > 0 && p < reaches[list[k - 1].end].to)
-            hits[found++] = (sf_hit){p, list[k - 1].start, slot};
+        if (k > 0 && p < reaches[list[k - 1].end].to) hits[found++] = (sf_hit){p, list[k - 1].start, slot};
     }
     return found;
 }

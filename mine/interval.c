@@ -50,8 +50,7 @@ typedef struct counting {
 static int reserve_list(timed_list *list, size_t room)
 {
     void *items = list->items;
-    if (sf_reserve(&items, &list->capacity, room, sizeof *list->items) != 0)
-        return SF_NO_MEMORY;
+    if (sf_reserve(&items, &list->capacity, room, sizeof *list->items) != 0) return SF_NO_MEMORY;
     list->items = items;
     list->count = 0;
     return SF_OK;
@@ -59,8 +58,7 @@ static int reserve_list(timed_list *list, size_t room)
 
 static int start_list(timed_list *list, sf_unit_events unit)
 {
-    if (reserve_list(list, unit.count) != SF_OK)
-        return SF_NO_MEMORY;
+    if (reserve_list(list, unit.count) != SF_OK) return SF_NO_MEMORY;
     for (size_t i = 0; i < unit.count; i++)
         list->items[i] = (timed_end){unit.times[i], unit.positions[i], unit.positions[i]};
     list->count = unit.count;
@@ -73,20 +71,17 @@ static inline const timed_end *reaching(const timed_list *list, sf_delay delay, 
 {
     while (*k < list->count && time - list->items[*k].time > delay.low_ns)
         ++*k;
-    if (*k == 0 || time - list->items[*k - 1].time > delay.high_ns)
-        return NULL;
+    if (*k == 0 || time - list->items[*k - 1].time > delay.high_ns) return NULL;
     return &list->items[*k - 1];
 }
 
 static int extend_list(timed_list *to, const timed_list *from, sf_unit_events unit, sf_delay delay)
 {
-    if (reserve_list(to, unit.count) != SF_OK)
-        return SF_NO_MEMORY;
+    if (reserve_list(to, unit.count) != SF_OK) return SF_NO_MEMORY;
     size_t k = 0;
     for (size_t i = 0; i < unit.count; i++) {
         const timed_end *last = reaching(from, delay, unit.times[i], &k);
-        if (last != NULL)
-            to->items[to->count++] = (timed_end){unit.times[i], unit.positions[i], last->start};
+        if (last != NULL) to->items[to->count++] = (timed_end){unit.times[i], unit.positions[i], last->start};
     }
     return SF_OK;
 }
@@ -145,8 +140,7 @@ static int count_one(counting *all, counter *own, size_t candidate, uint32_t sha
         int status = node == 0 ? start_list(&own->lists[0], unit)
                                : extend_list(&own->lists[node], &own->lists[node - 1], unit,
                                              c->intervals[delays[node - 1]]);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     sf_unit_events last = sf_events_unit(job->events, units[c->size - 1], job->first, job->last);
     const timed_list *prefix = c->size > 1 ? &own->lists[c->size - 2] : NULL;

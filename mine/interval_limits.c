@@ -24,8 +24,7 @@ static void count_intervals(histogram *h, const int64_t *intervals_ns, size_t co
     double longest = 1;
     for (size_t i = 0; i < count; i++) {
         double log_ms = log10((double)intervals_ns[i] / (double)SF_MILLISECOND);
-        if (intervals_ns[i] < SF_MILLISECOND)
-            continue;
+        if (intervals_ns[i] < SF_MILLISECOND) continue;
         size_t bin = (size_t)(log_ms * BINS_A_DECADE + 1e-9);
         h->held[bin < MOST_BINS ? bin : MOST_BINS - 1]++;
         longest = fmax(longest, ceil(log_ms));
@@ -54,11 +53,9 @@ static double smooth_at(const histogram *h, size_t at)
 
 static bool is_peak(const histogram *h, size_t at)
 {
-    if (at == 0 || at + 1 == h->bins)
-        return false;
+    if (at == 0 || at + 1 == h->bins) return false;
     for (size_t bin = at < REACH ? 0 : at - REACH; bin < h->bins && bin <= at + REACH; bin++)
-        if (bin != at && h->smooth[bin] >= h->smooth[at] - ALIKE)
-            return false;
+        if (bin != at && h->smooth[bin] >= h->smooth[at] - ALIKE) return false;
     return true;
 }
 
@@ -72,8 +69,7 @@ static size_t find_short_peak(const histogram *h, int64_t short_ns)
 {
     size_t peak = SIZE_MAX;
     for (size_t bin = 0; bin < h->bins && edge_ns(bin) < short_ns; bin++)
-        if (is_peak(h, bin) && (peak == SIZE_MAX || h->smooth[bin] > h->smooth[peak] + ALIKE))
-            peak = bin;
+        if (is_peak(h, bin) && (peak == SIZE_MAX || h->smooth[bin] > h->smooth[peak] + ALIKE)) peak = bin;
     return peak;
 }
 
@@ -104,8 +100,7 @@ sf_interval_valley sf_interval_valley_find(const int64_t *intervals_ns, size_t c
 {
     const histogram h = smooth_intervals(intervals_ns, count);
     size_t peak = find_short_peak(&h, short_ns);
-    if (peak == SIZE_MAX)
-        return (sf_interval_valley){.has_short_peak = false};
+    if (peak == SIZE_MAX) return (sf_interval_valley){.has_short_peak = false};
     for (size_t bin = peak + 1; bin < h.bins; bin++) {
         size_t least = least_between(&h, peak, bin);
         if (is_peak(&h, bin) && is_void(&h, peak, bin, least))
@@ -133,10 +128,8 @@ sf_interval_limits sf_interval_limits_log(const int64_t *intervals_ns, size_t co
 {
     const int64_t usual_ns = 100 * SF_MILLISECOND;
     const sf_interval_valley valley = sf_interval_valley_find(intervals_ns, count, usual_ns);
-    if (!valley.has_short_peak)
-        return (sf_interval_limits){-1, -1};
-    if (valley.at_ns == 0 || valley.at_ns >= SF_SECOND)
-        return (sf_interval_limits){usual_ns, usual_ns};
+    if (!valley.has_short_peak) return (sf_interval_limits){-1, -1};
+    if (valley.at_ns == 0 || valley.at_ns >= SF_SECOND) return (sf_interval_limits){usual_ns, usual_ns};
     return (sf_interval_limits){valley.at_ns < usual_ns ? valley.at_ns : usual_ns, valley.at_ns};
 }
 
@@ -166,12 +159,10 @@ static bool take_averages(averages *a, const int64_t *intervals_ns, size_t count
         least = intervals_ns[i] < least ? intervals_ns[i] : least;
         most = intervals_ns[i] > most ? intervals_ns[i] : most;
     }
-    if (count < 2 || least == most)
-        return false;
+    if (count < 2 || least == most) return false;
     double range = (double)(most - least);
     *a = (averages){.width_ns = range / (range < (double)SF_MILLISECOND ? 10 : CMA_BINS)};
-    if ((double)most / a->width_ns > MOST_WIDTHS)
-        return false;
+    if ((double)most / a->width_ns > MOST_WIDTHS) return false;
     a->empty = bin_of((double)least, a->width_ns);
     size_t bins = (size_t)(((double)most + a->width_ns) / a->width_ns + 1e-10);
     a->kept = bins - a->empty;
@@ -206,8 +197,7 @@ static int64_t limit_at(const averages *a, double average)
 {
     size_t closest = a->at_maximum;
     for (size_t bin = closest; bin < a->kept; bin++)
-        if (fabs(a->average[bin] - average) < fabs(a->average[closest] - average))
-            closest = bin;
+        if (fabs(a->average[bin] - average) < fabs(a->average[closest] - average)) closest = bin;
     return (int64_t)ceil(((double)(a->empty + closest) + 0.5) * a->width_ns) - 1;
 }
 
@@ -218,8 +208,7 @@ sf_interval_limits sf_interval_limits_cma(const int64_t *intervals_ns, size_t co
     } alphas[] = {{1, 1, 0.5}, {4, 0.7, 0.5}, {9, 0.5, 0.3}, {INFINITY, 0.3, 0.1}};
     averages a;
     size_t by = 0;
-    if (!take_averages(&a, intervals_ns, count))
-        return (sf_interval_limits){-1, -1};
+    if (!take_averages(&a, intervals_ns, count)) return (sf_interval_limits){-1, -1};
     double skew = skewness(&a), maximum = a.average[a.at_maximum];
     while (skew >= alphas[by].skewness)
         by++;

@@ -161,8 +161,7 @@ static int find_masks(search *s)
 {
     uint32_t units = s->tree->unit_count;
     s->masks = sf_alloc((size_t)s->tree->delay_count * units, sizeof *s->masks);
-    if (s->masks == NULL)
-        return SF_NO_MEMORY;
+    if (s->masks == NULL) return SF_NO_MEMORY;
     for (uint32_t u = 0; u < units; u++)
         for (uint32_t d = 0; d < s->tree->delay_count; d++) {
             sf_node_range links = s->links[u * s->tree->delay_count + d];
@@ -185,8 +184,7 @@ static int prepare_pairs(search *s)
         return SF_NO_MEMORY;
     for (uint32_t d = 0; d < delays; d++) {
         s->reaches[d] = sf_resize(NULL, s->events->count, sizeof **s->reaches);
-        if (s->reaches[d] == NULL)
-            return SF_NO_MEMORY;
+        if (s->reaches[d] == NULL) return SF_NO_MEMORY;
     }
     for_ranges(s, find_reaches);
     for (unsigned t = 0; t < s->threads; t++) {
@@ -218,11 +216,9 @@ static int prepare_deeper(search *s)
     }
     for (uint32_t d = 0; d < delays; d++) {
         s->signatures[d] = sf_resize(NULL, s->events->count, sizeof **s->signatures);
-        if (s->signatures[d] == NULL)
-            return SF_NO_MEMORY;
+        if (s->signatures[d] == NULL) return SF_NO_MEMORY;
     }
-    if (find_masks(s) != SF_OK)
-        return SF_NO_MEMORY;
+    if (find_masks(s) != SF_OK) return SF_NO_MEMORY;
     return for_ranges(s, find_signatures);
 }
 
@@ -238,10 +234,8 @@ static void add_tallies(const search *s, sf_mine_tally *sum)
 static void close_search(search *s)
 {
     for (uint32_t d = 0; d < s->tree->delay_count; d++) {
-        if (s->reaches != NULL)
-            sf_free(s->reaches[d]);
-        if (s->signatures != NULL)
-            sf_free(s->signatures[d]);
+        if (s->reaches != NULL) sf_free(s->reaches[d]);
+        if (s->signatures != NULL) sf_free(s->signatures[d]);
     }
     for (unsigned t = 0; s->miners != NULL && t < s->threads; t++) {
         miner *m = &s->miners[t];
@@ -271,8 +265,7 @@ static void close_search(search *s)
 static void fail_all(search *s, int status)
 {
     int none = SF_OK;
-    if (status != SF_OK)
-        atomic_compare_exchange_strong(&s->failure, &none, status);
+    if (status != SF_OK) atomic_compare_exchange_strong(&s->failure, &none, status);
 }
 
 /* Called by every thread often; only the calling thread of the search reports, and not that often. */
@@ -280,8 +273,7 @@ static int go_on(search *s, unsigned worker)
 {
     int failure = atomic_load_explicit(&s->failure, memory_order_relaxed);
     double now = failure == SF_OK && worker == 0 ? sf_clock_seconds() : 0;
-    if (now == 0 || now - s->told < TELL_SECONDS)
-        return failure;
+    if (now == 0 || now - s->told < TELL_SECONDS) return failure;
     s->told = now;
     double done = (double)atomic_load_explicit(&s->weight_done, memory_order_relaxed);
     for (unsigned t = 0; t < s->threads; t++)
@@ -328,8 +320,7 @@ static double weigh_branch(const search *s, const branch *from)
 
 static int keep(search *s, miner *m, uint32_t size, uint32_t parent, uint32_t step, uint32_t count)
 {
-    if (atomic_fetch_add_explicit(&s->found_count, 1, memory_order_relaxed) >= s->job->most)
-        return SF_DATA;
+    if (atomic_fetch_add_explicit(&s->found_count, 1, memory_order_relaxed) >= s->job->most) return SF_DATA;
     return sf_level_append(&m->found[size - 1], parent, step, count);
 }
 
@@ -371,12 +362,9 @@ static int for_units(search *s, const char *what, int (*body)(void *, unsigned, 
         s->weight += weigh(s, unit_of(s, own));
     int status = sf_parallel_watched(s->threads, own, body, watch, s);
     double units = s->tree->unit_count;
-    if (status == SF_OK && !sf_progress_update(s->job->progress, what, units, units))
-        status = SF_CANCELLED;
-    if (status == SF_NO_MEMORY)
-        return sf_fail_memory(error);
-    if (status == SF_CANCELLED)
-        return sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
+    if (status == SF_OK && !sf_progress_update(s->job->progress, what, units, units)) status = SF_CANCELLED;
+    if (status == SF_NO_MEMORY) return sf_fail_memory(error);
+    if (status == SF_CANCELLED) return sf_fail(error, SF_CANCELLED, NULL, "stopped while %s", what);
     return status == SF_DATA ? sf_mine_fail_most(s->job->most, error) : status;
 }
 
@@ -387,10 +375,8 @@ static void count_pairs(sf_greedy_count *cells, const sf_events *events, sf_unit
 {
     for (size_t k = 0; k < unit.count; k++) {
         /* A unit's spikes lie far apart in the stream: ask for their surroundings ahead of time. */
-        if (k + 16 < unit.count)
-            __builtin_prefetch(&reaches[unit.positions[k + 16]]);
-        if (k + 8 < unit.count)
-            __builtin_prefetch(&events->owner[reaches[unit.positions[k + 8]].from]);
+        if (k + 16 < unit.count) __builtin_prefetch(&reaches[unit.positions[k + 16]]);
+        if (k + 8 < unit.count) __builtin_prefetch(&events->owner[reaches[unit.positions[k + 8]].from]);
         uint32_t start = unit.positions[k];
         uint32_t to = reaches[start].to;
         if (k + 1 < unit.count && reaches[unit.positions[k + 1]].from < to)
@@ -541,12 +527,10 @@ static int harvest(search *s, miner *m, branch from, uint32_t delay, size_t firs
         begin = end;
         if (grown.size > 2) {
             uint32_t count = count_list(m->arena + grown.offset, grown.length);
-            if (count < s->job->least)
-                continue;
+            if (count < s->job->least) continue;
             grown.node = (uint32_t)m->found[grown.size - 1].count;
             int status = keep(s, m, grown.size, from.node, delay * s->tree->unit_count + e.unit, count);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
         }
         if (sf_reserve(&m->branches, &m->branch_capacity, m->branch_count + 1, sizeof *m->branches) != 0)
             return SF_NO_MEMORY;
@@ -563,14 +547,12 @@ static int extend(search *s, miner *m, branch from, uint32_t delay)
     if (from.size > 1)
         allowed = promising(s->signatures[delay], m->arena + from.offset, from.length, s->job->least);
     uint64_t wanted = choose(s, m, links, allowed);
-    if (wanted == 0)
-        return SF_OK;
+    if (wanted == 0) return SF_OK;
     size_t found, begin = m->arena_count;
     int status = collect(s, m, from, delay, wanted, &found);
     for (uint32_t i = 0; i < m->extension_count; i++)
         m->slots[m->extensions[i].unit] = 0;
-    if (status == SF_OK)
-        status = deal_out(m, found);
+    if (status == SF_OK) status = deal_out(m, found);
     return status == SF_OK ? harvest(s, m, from, delay, begin) : status;
 }
 
@@ -691,8 +673,7 @@ static int gather(search *s, uint32_t size, sf_error *error)
         status = sf_ranks_add(lengths, s->tree->unit_count, status, error);
         status = sf_ranks_append(&all, &bytes, own.nodes, own.count * sizeof *own.nodes, status, error);
     }
-    if (status == SF_OK)
-        status = append_all(s, size, s->ranks > 1 ? all : own.nodes, lengths, error);
+    if (status == SF_OK) status = append_all(s, size, s->ranks > 1 ? all : own.nodes, lengths, error);
     sf_free(all);
     sf_free(own.nodes);
     sf_free(lengths);
@@ -703,10 +684,8 @@ static int gather(search *s, uint32_t size, sf_error *error)
  * wanted. */
 static int gather_sizes(search *s, uint32_t from, uint32_t to, int searched, sf_error *error)
 {
-    if (s->ranks > 1)
-        searched = sf_ranks_agree(searched, error);
-    if (searched != SF_OK && !(searched == SF_CANCELLED && s->job->keep_stopped))
-        return searched;
+    if (s->ranks > 1) searched = sf_ranks_agree(searched, error);
+    if (searched != SF_OK && !(searched == SF_CANCELLED && s->job->keep_stopped)) return searched;
     s->tree->cut = searched != SF_OK;
     int status = SF_OK;
     size_t total = 0;
@@ -745,14 +724,12 @@ int sf_interval_search(sf_tree *tree, double *seconds, const sf_mine_job *job, s
     int status = prepare_pairs(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK && !job->paired)
         status = for_units(&s, "counting pairs", find_pairs, weigh_spikes, error);
-    if (!job->paired)
-        status = gather_sizes(&s, 2, 2, status, error);
+    if (!job->paired) status = gather_sizes(&s, 2, 2, status, error);
     double paired = sf_clock_seconds();
     seconds[2] = paired - start + (job->paired ? seconds[2] : 0);
     if (status == SF_OK && job->max_size > 2 && tree->levels[1].count > 0) {
         status = prepare_deeper(&s) == SF_OK ? SF_OK : sf_fail_memory(error);
-        if (status == SF_OK)
-            status = for_units(&s, "growing episodes", grow_unit, weigh_pairs, error);
+        if (status == SF_OK) status = for_units(&s, "growing episodes", grow_unit, weigh_pairs, error);
         status = gather_sizes(&s, 3, job->max_size, status, error);
         share_time(&s, seconds, sf_clock_seconds() - paired);
     }

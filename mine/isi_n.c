@@ -61,8 +61,7 @@ static unsigned begin(sf_isi_n *bursts, uint64_t spike)
     bursts->in_burst = true;
     for (uint64_t i = bursts->start; i < past; i++)
         add(bursts, i);
-    if (past > spike)
-        return SF_BURST_BEGAN;
+    if (past > spike) return SF_BURST_BEGAN;
     if (past == spike) { /* the N spikes that end with this one are close enough */
         add(bursts, spike);
         return SF_BURST_BEGAN;
@@ -85,8 +84,7 @@ unsigned sf_isi_n_take(sf_isi_n *bursts, int64_t time_ns, uint32_t unit)
         bursts->covered = spike;
         return end(bursts, spike);
     }
-    if (!close)
-        return 0;
+    if (!close) return 0;
     if (spike + 1 - needed > bursts->covered) /* a spike in between does not meet the criterion */
         bursts->start = spike + 1 - needed;
     bursts->covered = spike + 1;
@@ -107,8 +105,7 @@ unsigned sf_isi_n_reach(sf_isi_n *bursts, int64_t time_ns)
 
 unsigned sf_isi_n_finish(sf_isi_n *bursts)
 {
-    if (!bursts->in_burst)
-        return 0;
+    if (!bursts->in_burst) return 0;
     bursts->covered = bursts->taken;
     return end(bursts, bursts->taken);
 }

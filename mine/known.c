@@ -26,8 +26,7 @@ static int compare_nodes(const void *a, const void *b, void *context)
 {
     (void)context;
     const sf_node *left = a, *right = b;
-    if (left->parent != right->parent)
-        return left->parent < right->parent ? -1 : 1;
+    if (left->parent != right->parent) return left->parent < right->parent ? -1 : 1;
     return left->step < right->step ? -1 : left->step > right->step;
 }
 
@@ -40,10 +39,8 @@ static int take_pair(sf_tree *tree, const sf_mine_job *job, const sf_pair_count 
                        "a pair of units #%" PRIu32 " and #%" PRIu32 " counts %" PRIu32
                        ", more than one of them fires",
                        pair->from, pair->to, pair->count);
-    if (!sf_pair_allowed(&job->pairs, from, to))
-        return SF_OK;
-    if (tree->levels[1].count >= job->most)
-        return sf_mine_fail_most(job->most, error);
+    if (!sf_pair_allowed(&job->pairs, from, to)) return SF_OK;
+    if (tree->levels[1].count >= job->most) return sf_mine_fail_most(job->most, error);
     return sf_level_append(&tree->levels[1], from, pair->delay * tree->unit_count + to, pair->count) == SF_OK
                ? SF_OK
                : sf_fail_memory(error);
@@ -57,11 +54,9 @@ int sf_tree_take_pairs(sf_tree *tree, const sf_mine_job *job, const sf_pair_coun
     int status = numbers != NULL ? SF_OK : sf_fail_memory(error);
     level->count = 0;
     for (size_t i = 0; i < count && status == SF_OK; i++)
-        if (pairs[i].count >= job->least)
-            status = take_pair(tree, job, &pairs[i], numbers, error);
+        if (pairs[i].count >= job->least) status = take_pair(tree, job, &pairs[i], numbers, error);
     sf_free(numbers);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_platform_sort(level->nodes, level->count, sizeof *level->nodes, compare_nodes, NULL);
     return sf_tree_link(tree, 2, error);
 }
@@ -72,8 +67,7 @@ int sf_tree_find_silent(const sf_tree *tree, const sf_events *events, bool *sile
     const sf_level *level = &tree->levels[1];
     bool *ends = sf_alloc(tree->unit_count, sizeof *ends);
     *chains = false;
-    if (ends == NULL)
-        return sf_fail_memory(error);
+    if (ends == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < level->count; i++)
         ends[level->nodes[i].suffix] = true;
     for (size_t u = 0; u < unit_count; u++)
@@ -81,8 +75,7 @@ int sf_tree_find_silent(const sf_tree *tree, const sf_events *events, bool *sile
     for (size_t i = 0; i < level->count; i++) {
         uint32_t from = level->nodes[i].parent, to = level->nodes[i].suffix;
         sf_node_range next = sf_tree_children(tree, 1, to);
-        if (!ends[from] && next.begin == next.end)
-            continue;
+        if (!ends[from] && next.begin == next.end) continue;
         silent[events->unit[from]] = silent[events->unit[to]] = false;
         *chains = true;
     }

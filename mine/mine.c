@@ -47,8 +47,7 @@ typedef struct run {
 
 void sf_mine_result_free(sf_mine_result *result)
 {
-    if (result == NULL)
-        return;
+    if (result == NULL) return;
     if (result->found != NULL) {
         sf_tree_free(&result->found->tree);
         sf_free(result->found->units);
@@ -70,8 +69,7 @@ static int check_delays(const sf_mining_options *options, sf_error *error)
         return sf_fail(error, SF_USAGE, NULL, "no delay interval is given: at least one is needed");
     for (size_t i = 0; i < options->delay_count; i++) {
         sf_episode pair = {.size = 2, .delays = {options->delays[i]}};
-        if (sf_episode_check(&pair, 1, error) != SF_OK)
-            return SF_DATA;
+        if (sf_episode_check(&pair, 1, error) != SF_OK) return SF_DATA;
         for (size_t k = 0; k < i; k++)
             if (options->delays[k].low_ns == options->delays[i].low_ns &&
                 options->delays[k].high_ns == options->delays[i].high_ns)
@@ -99,10 +97,8 @@ int sf_mining_options_check(const sf_mining_options *options, sf_error *error)
     int status = sf_keys_check(&sf_mining_table, options, SF_USAGE, error);
     if (status == SF_OK && options->threshold <= 0)
         status = sf_fail(error, SF_USAGE, "threshold", "is %g, expected more than 0", options->threshold);
-    if (status == SF_OK)
-        status = sf_engine_find(&engine, options->engine, error);
-    if (status == SF_OK)
-        status = sf_engine_check_threads(engine, options->threads, error);
+    if (status == SF_OK) status = sf_engine_find(&engine, options->engine, error);
+    if (status == SF_OK) status = sf_engine_check_threads(engine, options->threads, error);
     return status == SF_OK ? check_delays(options, error) : status;
 }
 
@@ -120,8 +116,7 @@ static int check_input(const run *r, sf_error *error)
 
 double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count)
 {
-    if (kind == SF_THRESHOLD_RATE)
-        return threshold * ((double)duration_ns * 1e-9);
+    if (kind == SF_THRESHOLD_RATE) return threshold * ((double)duration_ns * 1e-9);
     return kind == SF_THRESHOLD_FRACTION ? threshold * (double)spike_count : threshold;
 }
 
@@ -185,12 +180,10 @@ static int choose_devices(run *r, sf_error *error)
                           : sf_choose(&r->choice, sf_count_ways, &how, &work, error);
     bool there = status == SF_OK && searches && sf_crew_left(&r->choice.crew) > 0;
     r->outlined = there || r->paired;
-    if (!there)
-        return status;
+    if (!there) return status;
     r->resident = input->resident != NULL && r->choice.crew.count == 1 &&
                   r->choice.crew.members[0].device == sf_resident_device(input->resident);
-    if (!r->resident)
-        r->on.raw = (sf_raw_spikes){input->spikes, count, input->units->count};
+    if (!r->resident) r->on.raw = (sf_raw_spikes){input->spikes, count, input->units->count};
     return SF_OK;
 }
 
@@ -215,8 +208,7 @@ static int send_stretch(void *context, sf_member *member, size_t item, sf_error 
 static bool meet_in_order(const sf_stretches *cut, const sf_spike *spikes)
 {
     for (uint32_t i = 1; i < cut->count; i++)
-        if (!sf_spikes_are_sorted(spikes + cut->bounds[i] - 1, 2))
-            return false;
+        if (!sf_spikes_are_sorted(spikes + cut->bounds[i] - 1, 2)) return false;
     return true;
 }
 
@@ -271,8 +263,7 @@ static int count_spikes(run *r, uint64_t **counted, unsigned threads, sf_error *
 static void choose_division(run *r)
 {
     sf_stretches *cut = &r->on.by_time;
-    if (cut->count < 2 || sf_stretches_pay(cut, &r->on.raw, &r->events, &r->job))
-        return;
+    if (cut->count < 2 || sf_stretches_pay(cut, &r->on.raw, &r->events, &r->job)) return;
     forget_sent(r); /* each needs all of them */
     uint32_t worth = worth_by_unit(r);
     r->choice.crew.count = r->choice.crew.count < worth ? r->choice.crew.count : worth;
@@ -290,8 +281,7 @@ static int outline(run *r, const sf_events_choice *choice, sf_error *error)
     if (status == SF_OK)
         status = sf_events_outline(&r->events, input->spikes, input->spike_count, units,
                                    known != NULL ? known : counted, choice, error);
-    if (status == SF_OK)
-        choose_division(r);
+    if (status == SF_OK) choose_division(r);
     sf_free(counted);
     return status;
 }
@@ -305,8 +295,7 @@ static int lay_out(run *r, sf_error *error)
     if (r->input->pieces != NULL)
         return sf_events_outline(&r->events, NULL, 0, input->units->count, r->input->pieces->unit_spikes,
                                  &choice, error);
-    if (r->outlined)
-        return outline(r, &choice, error);
+    if (r->outlined) return outline(r, &choice, error);
     int status =
         sf_events_lay_out(&r->events, input->spikes, input->spike_count, input->units->count, &choice, error);
     if (status == SF_OK && r->engine->mine == NULL)
@@ -317,8 +306,7 @@ static int lay_out(run *r, sf_error *error)
 static int count_units(run *r, sf_error *error)
 {
     r->unit_spikes = sf_alloc(r->input->units->count, sizeof *r->unit_spikes);
-    if (r->unit_spikes == NULL)
-        return sf_fail_memory(error);
+    if (r->unit_spikes == NULL) return sf_fail_memory(error);
     for (uint32_t u = 0; u < r->events.unit_count; u++)
         r->unit_spikes[r->events.unit[u]] = r->events.first[u + 1] - r->events.first[u];
     return SF_OK;
@@ -381,8 +369,7 @@ static void fill_chunk(chunk *to, sf_join *join, size_t most)
         steps[size - 1] = to->steps[to->count];
         for (uint32_t node = 0; node < size; node++) {
             to->units[to->count * size + node] = steps[node] % units;
-            if (node > 0)
-                to->delays[to->count * (size - 1) + node - 1] = steps[node] / units;
+            if (node > 0) to->delays[to->count * (size - 1) + node - 1] = steps[node] / units;
         }
         to->count++;
     }
@@ -418,16 +405,13 @@ static int count_chunk(run *r, chunk *part, uint32_t size, const sf_piece_progre
                         .threads = r->job.threads,
                         .least = r->job.least,
                         .tally = &r->tallies[size]};
-    if (part->count == 0)
-        return SF_OK;
+    if (part->count == 0) return SF_OK;
     int status = r->input->pieces != NULL
                      ? sf_piece_counter_count(&r->in_pieces, part->counts, &job, told, error)
                      : count_share(r, part, &job, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < part->count; i++) {
-        if (part->counts[i] < r->job.least)
-            continue;
+        if (part->counts[i] < r->job.least) continue;
         if (tree->levels[size - 1].count >= r->job.most)
             return sf_fail(error, SF_DATA, NULL,
                            "more than %zu episodes are frequent: ask for a higher threshold", r->job.most);
@@ -474,8 +458,7 @@ static int mine_level(run *r, chunk *part, uint32_t size, sf_error *error)
 static int mine_levels(run *r, sf_error *error)
 {
     chunk *part = sf_resize(NULL, 1, sizeof *part);
-    if (part == NULL)
-        return sf_fail_memory(error);
+    if (part == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (uint32_t size = 2; size <= r->options->max_size && status == SF_OK; size++) {
         double start = sf_clock_seconds();
@@ -516,11 +499,9 @@ static int take_known(run *r, bool *goes_on, sf_error *error)
     sf_tree *tree = &r->result->found->tree;
     double start = sf_clock_seconds();
     r->silent = sf_resize(NULL, units, sizeof *r->silent);
-    if (r->silent == NULL)
-        return sf_fail_memory(error);
+    if (r->silent == NULL) return sf_fail_memory(error);
     int status = sf_tree_take_pairs(tree, &r->job, r->input->pairs, r->input->pair_count, units, error);
-    if (status == SF_OK)
-        status = sf_tree_find_silent(tree, &r->events, r->silent, units, goes_on, error);
+    if (status == SF_OK) status = sf_tree_find_silent(tree, &r->events, r->silent, units, goes_on, error);
     *goes_on = *goes_on && r->options->max_size > 2;
     if (status == SF_OK && *goes_on) {
         sf_events_close(&r->events);
@@ -534,8 +515,7 @@ static int take_known(run *r, bool *goes_on, sf_error *error)
 /* What was only outlined, the CPU lays out for itself: the same units under the same numbers. */
 static int lay_out_here(run *r, sf_error *error)
 {
-    if (!r->outlined)
-        return SF_OK;
+    if (!r->outlined) return SF_OK;
     r->outlined = false;
     sf_events_close(&r->events);
     return lay_out(r, error);
@@ -549,8 +529,7 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
     run *r = job;
     sf_tree *tree = &r->result->found->tree;
     int status = sf_crew_mine(&r->on, r->engine, tree, r->seconds, &r->job, error);
-    if (status != SF_UNAVAILABLE || !sf_crew_laid_out(&r->on))
-        return status;
+    if (status != SF_UNAVAILABLE || !sf_crew_laid_out(&r->on)) return status;
     status = lay_out_here(r, error);
     return status == SF_OK ? sf_crew_mine(&r->on, r->engine, tree, r->seconds, &r->job, error) : status;
 }
@@ -604,18 +583,13 @@ static int mine_in_pieces(run *r, sf_error *error)
 
 static int mine_episodes(run *r, sf_error *error)
 {
-    if (r->input->pieces != NULL)
-        return mine_in_pieces(r, error);
+    if (r->input->pieces != NULL) return mine_in_pieces(r, error);
     bool goes_on = r->events.count > 0; /* else there are no pairs */
     int status = r->paired ? take_known(r, &goes_on, error) : SF_OK;
-    if (!goes_on)
-        r->choice.crew.count = 0; /* nothing to do, and nothing was sent */
-    if (status == SF_OK && r->resident && goes_on)
-        status = take_resident(r, error);
-    if (status == SF_OK)
-        status = divide(r, error);
-    if (status != SF_OK)
-        return status;
+    if (!goes_on) r->choice.crew.count = 0; /* nothing to do, and nothing was sent */
+    if (status == SF_OK && r->resident && goes_on) status = take_resident(r, error);
+    if (status == SF_OK) status = divide(r, error);
+    if (status != SF_OK) return status;
     if (goes_on || !r->paired)
         status = r->engine->mine != NULL ? sf_choice_run(&r->choice, r, NULL, error) : mine_levels(r, error);
     sf_choice_tell(&r->choice, &r->result->ran);
@@ -632,8 +606,7 @@ static void list_levels(run *r)
         uint64_t candidates = r->input->units->count;
         if (size > 1)
             candidates = size <= tree->complete + 1 ? sf_join_count(tree, &r->job.pairs, size) : SF_NO_COUNT;
-        if (candidates == 0)
-            break;
+        if (candidates == 0) break;
         result->levels[result->level_count++] = (sf_mine_level){
             .size = size,
             .candidates = candidates,
@@ -653,8 +626,7 @@ static void mark_contained(const sf_tree *tree, uint32_t size, bool *contained)
     const sf_node *nodes = tree->levels[size - 1].nodes;
     for (size_t i = 0; i < longer->count; i++) {
         const sf_node *node = &longer->nodes[i];
-        if (nodes[node->parent].count == node->count)
-            contained[node->parent] = true;
+        if (nodes[node->parent].count == node->count) contained[node->parent] = true;
         if (node->suffix != SF_NO_NODE && nodes[node->suffix].count == node->count)
             contained[node->suffix] = true;
     }
@@ -667,8 +639,7 @@ static void spell(const sf_mine_found *found, uint32_t size, uint32_t node, sf_e
     *episode = (sf_episode){.size = size};
     for (uint32_t i = 0; i < size; i++) {
         episode->units[i] = found->units[steps[i] % found->tree.unit_count];
-        if (i > 0)
-            episode->delays[i - 1] = found->delays[steps[i] / found->tree.unit_count];
+        if (i > 0) episode->delays[i - 1] = found->delays[steps[i] / found->tree.unit_count];
     }
 }
 
@@ -690,12 +661,9 @@ static int compare_items(const void *a, const void *b, void *context)
 {
     const sf_mine_item *left = a, *right = b;
     const sf_mine_found *found = context;
-    if (left->size != right->size)
-        return left->size < right->size ? -1 : 1;
-    if (left->count != right->count)
-        return left->count > right->count ? -1 : 1;
-    if (found->tree.delay_count == 1)
-        return left->node < right->node ? -1 : left->node > right->node;
+    if (left->size != right->size) return left->size < right->size ? -1 : 1;
+    if (left->count != right->count) return left->count > right->count ? -1 : 1;
+    if (found->tree.delay_count == 1) return left->node < right->node ? -1 : left->node > right->node;
     sf_episode episodes[2];
     spell(found, left->size, left->node, &episodes[0]);
     spell(found, right->size, right->node, &episodes[1]);
@@ -706,8 +674,7 @@ static int compare_items(const void *a, const void *b, void *context)
 static double strength(const run *r, const sf_episode *episode, uint32_t count)
 {
     double seconds = (double)r->input->duration_ns * 1e-9, span_s = 0;
-    if (!(seconds > 0))
-        return NAN;
+    if (!(seconds > 0)) return NAN;
     for (uint32_t i = 0; i + 1 < episode->size; i++)
         span_s += (double)episode->delays[i].high_ns * 1e-9;
     double first_hz = (double)r->unit_spikes[episode->units[0]] / seconds;
@@ -732,12 +699,10 @@ static int list_items(run *r, sf_error *error)
     for (uint32_t size = 2; size <= r->options->max_size; size++) {
         const sf_level *level = &tree->levels[size - 1];
         memset(contained, 0, level->count * sizeof *contained);
-        if (r->options->closed && size < r->options->max_size)
-            mark_contained(tree, size, contained);
+        if (r->options->closed && size < r->options->max_size) mark_contained(tree, size, contained);
         for (uint32_t node = 0; node < level->count; node++) {
             sf_episode episode;
-            if (contained[node])
-                continue;
+            if (contained[node]) continue;
             spell(result->found, size, node, &episode);
             result->items[result->count++] = (sf_mine_item){
                 .size = size,
@@ -757,17 +722,12 @@ static int list_items(run *r, sf_error *error)
 static int prepare(run *r, const sf_progress *progress, sf_error *error)
 {
     int status = sf_mining_options_check(r->options, error);
-    if (status == SF_OK)
-        status = sf_engine_find(&r->engine, r->options->engine, error);
-    if (status == SF_OK)
-        status = check_input(r, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_engine_find(&r->engine, r->options->engine, error);
+    if (status == SF_OK) status = check_input(r, error);
+    if (status != SF_OK) return status;
     r->result = sf_alloc(1, sizeof *r->result);
-    if (r->result != NULL)
-        r->result->found = sf_alloc(1, sizeof *r->result->found);
-    if (r->result == NULL || r->result->found == NULL)
-        return sf_fail_memory(error);
+    if (r->result != NULL) r->result->found = sf_alloc(1, sizeof *r->result->found);
+    if (r->result == NULL || r->result->found == NULL) return sf_fail_memory(error);
     r->result->ran.engine = r->engine->name;
     set_threshold(r);
     r->job.events = &r->events;
@@ -786,14 +746,10 @@ static int mine_all(run *r, sf_error *error)
 {
     double start = sf_clock_seconds();
     int status = r->input->pieces == NULL ? choose_devices(r, error) : SF_OK;
-    if (status == SF_OK)
-        status = lay_out(r, error);
-    if (status == SF_OK)
-        status = count_units(r, error);
-    if (status == SF_OK)
-        status = start_tree(r, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = lay_out(r, error);
+    if (status == SF_OK) status = count_units(r, error);
+    if (status == SF_OK) status = start_tree(r, error);
+    if (status != SF_OK) return status;
     r->job.pairs = (sf_pair_rule){.self = r->options->repeats,
                                   .min_distance_um = r->options->min_distance_um,
                                   .x_um = r->x_um,
@@ -801,8 +757,7 @@ static int mine_all(run *r, sf_error *error)
     r->seconds[1] = sf_clock_seconds() - start;
     status = mine_episodes(r, error);
     r->result->ran.seconds = sf_clock_seconds() - start;
-    if (status != SF_OK && !(status == SF_CANCELLED && r->options->keep_stopped))
-        return status;
+    if (status != SF_OK && !(status == SF_CANCELLED && r->options->keep_stopped)) return status;
     list_levels(r);
     int listed = list_items(r, error);
     return listed == SF_OK ? status : listed;
@@ -814,8 +769,7 @@ int sf_mine_spikes(sf_mine_result **result, const sf_mine_input *input, const sf
     *result = NULL;
     run r = {.input = input, .options = options};
     int status = prepare(&r, progress, error);
-    if (status == SF_OK)
-        status = mine_all(&r, error);
+    if (status == SF_OK) status = mine_all(&r, error);
     forget_sent(&r);
     sf_choice_leave(&r.choice);
     sf_stretches_free(&r.on.by_time);

@@ -22,16 +22,14 @@ typedef struct stops {
 static int list_node(stops *to, const stops *from, sf_unit_events unit, const sf_delay *delay)
 {
     to->items = sf_resize(NULL, unit.count, sizeof *to->items);
-    if (to->items == NULL)
-        return SF_NO_MEMORY;
+    if (to->items == NULL) return SF_NO_MEMORY;
     size_t k = 0;
     for (size_t i = 0; i < unit.count; i++) {
         stop next = {unit.times[i], unit.positions[i], unit.positions[i], 0};
         if (from != NULL) {
             while (k < from->count && next.time - from->items[k].time > delay->low_ns)
                 k++;
-            if (k == 0 || next.time - from->items[k - 1].time > delay->high_ns)
-                continue;
+            if (k == 0 || next.time - from->items[k - 1].time > delay->high_ns) continue;
             next.start = from->items[k - 1].start;
             next.previous = (uint32_t)(k - 1);
         }
@@ -45,8 +43,7 @@ static void trace(int64_t *times, const stops *nodes, uint32_t size, const stop 
 {
     for (uint32_t node = size; node-- > 0;) {
         times[node] = last->time + origin_ns;
-        if (node > 0)
-            last = &nodes[node - 1].items[last->previous];
+        if (node > 0) last = &nodes[node - 1].items[last->previous];
     }
 }
 
@@ -54,12 +51,10 @@ static int take_greedily(int64_t **times, size_t *count, const stops *nodes, uin
 {
     const stops *last = &nodes[size - 1];
     *times = sf_resize(NULL, last->count * size, sizeof **times);
-    if (*times == NULL)
-        return SF_NO_MEMORY;
+    if (*times == NULL) return SF_NO_MEMORY;
     uint32_t restart = 0;
     for (size_t i = 0; i < last->count; i++) {
-        if (last->items[i].start < restart)
-            continue;
+        if (last->items[i].start < restart) continue;
         restart = last->items[i].position + 1;
         trace(*times + *count * size, nodes, size, &last->items[i], origin_ns);
         ++*count;
@@ -74,8 +69,7 @@ static int find(int64_t **times, size_t *count, stops *nodes, const sf_events *e
         sf_unit_events unit = sf_events_unit(events, units[node], 0, UINT32_MAX);
         int status = node == 0 ? list_node(&nodes[0], NULL, unit, NULL)
                                : list_node(&nodes[node], &nodes[node - 1], unit, &episode->delays[node - 1]);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return take_greedily(times, count, nodes, episode->size, events->origin_ns);
 }
@@ -124,15 +118,13 @@ int64_t *sf_occurrences_begins(const sf_occurrences_columns *listed, size_t i)
     int64_t *begins_ns = sf_alloc(count, sizeof *begins_ns);
     for (size_t n = 0; begins_ns != NULL && n < count; n++)
         begins_ns[n] = listed->times_ns[i][n * size];
-    if (begins_ns != NULL)
-        sf_times_sort(begins_ns, count);
+    if (begins_ns != NULL) sf_times_sort(begins_ns, count);
     return begins_ns;
 }
 
 void sf_occurrences_free(sf_occurrences *o)
 {
-    if (o == NULL)
-        return;
+    if (o == NULL) return;
     for (size_t i = 0; i < o->count; i++)
         sf_free(o->times_ns[i]);
     sf_free(o->episodes);

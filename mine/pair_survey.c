@@ -123,8 +123,7 @@ static int rank_units(chooser *c)
     const sf_survey_job *job = c->job;
     sf_survey_spikes *s = c->to;
     sf_rank *ranked = sf_alloc(job->unit_count, sizeof *ranked);
-    if (ranked == NULL)
-        return SF_NO_MEMORY;
+    if (ranked == NULL) return SF_NO_MEMORY;
     for (size_t u = 0; u < job->unit_count; u++) {
         uint64_t spikes = count_of(c, 0, u);
         s->busiest = spikes > s->busiest ? spikes : s->busiest;
@@ -136,8 +135,7 @@ static int rank_units(chooser *c)
     sf_ranks_sort(ranked, job->unit_count);
     size_t most = job->most_units > 0 ? job->most_units : SF_SURVEY_UNITS;
     for (s->units = 0; s->units < most && s->units < job->unit_count; s->units++) {
-        if (ranked[s->units].amount == 0)
-            break;
+        if (ranked[s->units].amount == 0) break;
         s->unit_of[s->units] = (uint32_t)ranked[s->units].index;
         c->slots[ranked[s->units].index] = (uint8_t)s->units;
     }
@@ -178,8 +176,7 @@ static int choose_part(void *context, unsigned worker, size_t part)
         bool is_other =
             at == end || (other < other_end && job->others[other].time_ns < job->spikes[at].time_ns);
         const sf_spike *spike = is_other ? &job->others[other++] : &job->spikes[at++];
-        if (c->slots[spike->unit] == UINT8_MAX)
-            continue;
+        if (c->slots[spike->unit] == UINT8_MAX) continue;
         c->to->times[to] = spike->time_ns - first_ns;
         c->to->slots[to++] = c->slots[spike->unit];
     }
@@ -200,14 +197,11 @@ int sf_survey_spikes_open(sf_survey_spikes *s, const sf_survey_job *job)
         sf_parallel_for(threads, c.parts, count_part, &c);
         status = rank_units(&c);
     }
-    if (status == SF_OK)
-        status = make_room(&c);
-    if (status == SF_OK)
-        sf_parallel_for(threads, c.parts, choose_part, &c);
+    if (status == SF_OK) status = make_room(&c);
+    if (status == SF_OK) sf_parallel_for(threads, c.parts, choose_part, &c);
     sf_free(c.slots);
     sf_free(c.counts);
-    if (status != SF_OK)
-        sf_survey_spikes_close(s);
+    if (status != SF_OK) sf_survey_spikes_close(s);
     return status;
 }
 
@@ -246,12 +240,10 @@ static int cut_segments(survey *s)
     size_t capacity = 0, i = 0;
     void *begins = NULL;
     for (;; s->segments++) {
-        if (sf_reserve(&begins, &capacity, s->segments + 1, sizeof *s->begins) != 0)
-            return SF_NO_MEMORY;
+        if (sf_reserve(&begins, &capacity, s->segments + 1, sizeof *s->begins) != 0) return SF_NO_MEMORY;
         s->begins = begins;
         s->begins[s->segments] = i;
-        if (i == s->count)
-            return SF_OK;
+        if (i == s->count) return SF_OK;
         int64_t segment_ns = s->job->segment_ns, begin_ns = s->times[i] / segment_ns * segment_ns;
         i = first_behind(s, i, sf_time_plus(begin_ns, segment_ns));
     }
@@ -371,8 +363,7 @@ static int lay_out(const survey *s, scratch *w, size_t begin, size_t end)
         w->windows = windows != NULL ? windows : w->windows;
         void *by_unit = sf_resize(w->by_unit, length, sizeof *w->by_unit);
         w->by_unit = by_unit != NULL ? by_unit : w->by_unit;
-        if (windows == NULL || by_unit == NULL)
-            return SF_NO_MEMORY;
+        if (windows == NULL || by_unit == NULL) return SF_NO_MEMORY;
         w->length = length;
     }
     int64_t before_ns = s->by_ns[0] - s->job->delay.high_ns,
@@ -471,8 +462,7 @@ static int count_segment(void *context, unsigned worker, size_t item)
         for (size_t c = 0; c < s->cells; c++)
             w->cells[c].far += w->counts[c];
     }
-    if (count_stops(s, w, begin, end) != SF_OK)
-        return SF_NO_MEMORY;
+    if (count_stops(s, w, begin, end) != SF_OK) return SF_NO_MEMORY;
     count_near(s, w, begin, end);
     count_together(s, w, begin, end);
     return end_segment(s, worker);
@@ -481,8 +471,7 @@ static int count_segment(void *context, unsigned worker, size_t item)
 static int open_workers(survey *s)
 {
     s->workers = sf_alloc(s->threads, sizeof *s->workers);
-    if (s->workers == NULL)
-        return SF_NO_MEMORY;
+    if (s->workers == NULL) return SF_NO_MEMORY;
     for (unsigned t = 0; t < s->threads; t++) {
         scratch *w = &s->workers[t];
         w->cells = sf_alloc(s->cells, sizeof *w->cells);
@@ -536,16 +525,12 @@ static int count_pairs(survey *s)
 {
     choose_stops(s);
     int status = cut_segments(s);
-    if (status == SF_OK)
-        status = sf_parallel_for(s->threads, s->segments, size_segment, s);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_parallel_for(s->threads, s->segments, size_segment, s);
+    if (status != SF_OK) return status;
     s->stride = (size_t)(s->near / (MOST_STEPS / s->stop_count)) + 1;
     status = open_workers(s);
-    if (status == SF_OK)
-        status = sf_parallel_for(s->threads, s->segments, count_segment, s);
-    if (status == SF_OK)
-        add_workers(s);
+    if (status == SF_OK) status = sf_parallel_for(s->threads, s->segments, count_segment, s);
+    if (status == SF_OK) add_workers(s);
     return status;
 }
 
@@ -562,8 +547,7 @@ static bool is_seen_twice(const cell *c)
 static int tell_pairs(sf_pair_survey *told, const survey *s, const sf_survey_spikes *spikes)
 {
     told->pairs = sf_resize(NULL, s->cells, sizeof *told->pairs);
-    if (told->pairs == NULL)
-        return SF_NO_MEMORY;
+    if (told->pairs == NULL) return SF_NO_MEMORY;
     double weight = (double)s->weight;
     for (size_t i = 0; i < s->cells; i++) {
         const cell *c = &s->workers[0].cells[i];
@@ -592,8 +576,7 @@ static int survey_spikes(sf_pair_survey *told, const sf_survey_job *job, const s
                 .stride = 1,
                 .threads = job->threads > 0 ? job->threads : sf_thread_cores()};
     int status = count_pairs(&s);
-    if (status == SF_OK)
-        status = tell_pairs(told, &s, spikes);
+    if (status == SF_OK) status = tell_pairs(told, &s, spikes);
     close_workers(&s);
     sf_free(s.begins);
     return status;
@@ -602,14 +585,11 @@ static int survey_spikes(sf_pair_survey *told, const sf_survey_job *job, const s
 int sf_pair_survey_open(sf_pair_survey *told, const sf_survey_job *job)
 {
     *told = (sf_pair_survey){.stride = 1};
-    if (job->count + job->other_count == 0)
-        return SF_OK;
-    if (job->chosen != NULL)
-        return survey_spikes(told, job, job->chosen);
+    if (job->count + job->other_count == 0) return SF_OK;
+    if (job->chosen != NULL) return survey_spikes(told, job, job->chosen);
     sf_survey_spikes own;
     int status = sf_survey_spikes_open(&own, job);
-    if (status == SF_OK)
-        status = survey_spikes(told, job, &own);
+    if (status == SF_OK) status = survey_spikes(told, job, &own);
     sf_survey_spikes_close(&own);
     return status;
 }

@@ -78,11 +78,9 @@ static int count_piece(void *context, const sf_piece *piece, sf_error *error)
     for (size_t i = 0; i < piece->before; i++)
         here.first += counter->keep[piece->spikes[i].unit];
     int status = sf_events_lay_out(&events, piece->spikes, piece->count, counter->unit_count, &choice, error);
-    if (status == SF_OK)
-        status = sf_events_time_units(&events, p->job->threads, error);
+    if (status == SF_OK) status = sf_events_time_units(&events, p->job->threads, error);
     here.last = events.count;
-    if (status == SF_OK)
-        status = sf_interval_summarise(p->next, &here, 0, p->at - here.first, error);
+    if (status == SF_OK) status = sf_interval_summarise(p->next, &here, 0, p->at - here.first, error);
     p->at += here.last - here.first;
     sf_events_close(&events);
     for (size_t i = 0; status == SF_OK && i < here.candidates->count; i++)

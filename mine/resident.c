@@ -19,8 +19,7 @@ static uint32_t *number_units(const sf_events *events, size_t unit_count)
 {
     uint32_t *numbers = sf_events_numbers(events, unit_count);
     for (uint32_t u = 0; numbers != NULL && u < events->unit_count; u++)
-        if (events->first[u] == events->first[u + 1])
-            numbers[events->unit[u]] = SF_LEFT_OUT;
+        if (events->first[u] == events->first[u + 1]) numbers[events->unit[u]] = SF_LEFT_OUT;
     return numbers;
 }
 
@@ -39,8 +38,7 @@ int sf_events_resident_stream(sf_device_stream **stream, const sf_events *events
 {
     *stream = NULL;
     uint32_t *numbers = number_units(events, unit_count);
-    if (numbers == NULL)
-        return sf_fail_memory(error);
+    if (numbers == NULL) return sf_fail_memory(error);
     sf_backend_layout layout = layout_of(events, unit_count, numbers);
     int status = sf_resident_stream(stream, resident, &layout, error);
     sf_free(numbers);
@@ -76,8 +74,7 @@ static void forget_sent(void *context)
 
 void sf_sent_spikes_close(sf_sent_spikes *sent)
 {
-    if (sent->device != NULL)
-        sf_device_discard(sent->device, forget_sent, sent);
+    if (sent->device != NULL) sf_device_discard(sent->device, forget_sent, sent);
     *sent = (sf_sent_spikes){0};
 }
 
@@ -89,11 +86,9 @@ int sf_raw_spikes_send(sf_sent_spikes *sent, const sf_raw_spikes *raw, sf_device
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s lays out no spikes", sf_device_name(device));
     sending s = {.sent = sent, .raw = raw, .unit_spikes = unit_spikes, .wrong = raw->count};
     int status = sf_device_do(device, send_held, &s, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sent->device = device;
-    if (s.wrong == raw->count)
-        return SF_OK;
+    if (s.wrong == raw->count) return SF_OK;
     sf_sent_spikes_close(sent);
     return sf_fail(error, SF_DATA, NULL, "spike %zu is out of order, or of no unit", s.wrong);
 }
@@ -117,8 +112,7 @@ int sf_events_sent_stream(sf_device_stream **stream, const sf_events *events, co
 {
     *stream = NULL;
     uint32_t *numbers = number_units(events, sent->unit_count);
-    if (numbers == NULL)
-        return sf_fail_memory(error);
+    if (numbers == NULL) return sf_fail_memory(error);
     laying_out l = {.sent = sent, .layout = layout_of(events, sent->unit_count, numbers)};
     int status = sf_device_do(sent->device, lay_out_held, &l, error);
     *stream = l.made;
@@ -135,8 +129,7 @@ int sf_events_raw_stream(sf_device_stream **stream, const sf_events *events, con
         sf_sent_spikes_close(sent);
         status = sf_raw_spikes_send(sent, raw, device, NULL, error);
     }
-    if (status == SF_OK)
-        status = sf_events_sent_stream(stream, events, sent, error);
+    if (status == SF_OK) status = sf_events_sent_stream(stream, events, sent, error);
     sf_sent_spikes_close(sent);
     return status;
 }

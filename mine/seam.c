@@ -34,10 +34,8 @@ int sf_seam_open(sf_seam *seam, const sf_raw_spikes *whole, const bool *keep, si
     sf_events_choice choice = {.keep = keep, .threads = threads};
     int status =
         sf_events_lay_out(&seam->events, spikes + past, until - past, whole->unit_count, &choice, error);
-    if (status == SF_OK)
-        status = sf_events_time_units(&seam->events, threads, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_events_time_units(&seam->events, threads, error);
+    if (status != SF_OK) return status;
     seam->begin = count_kept(spikes + past, begin - past, keep);
     seam->at = seam->begin + count_kept(spikes + begin, at - begin, keep);
     /* What ends later starts no earlier than that. */
@@ -69,8 +67,7 @@ static bool find_extra(const sf_seam *seam, const sf_summary *before, const sf_s
     for (uint32_t i = 0; i < steps + !none_passes; i++) {
         sf_passage own = sf_summary_pass(after, i < steps ? before->steps[i].exit : seam->begin);
         uint32_t beyond = (uint32_t)(own.count - alone.count);
-        if ((i > 0 && beyond != *extra) || settle(seam, own.exit) != settle(seam, alone.exit))
-            return false;
+        if ((i > 0 && beyond != *extra) || settle(seam, own.exit) != settle(seam, alone.exit)) return false;
         *extra = beyond;
     }
     return true;
@@ -86,12 +83,10 @@ int sf_seam_add(const sf_seam *seam, uint32_t *counts, bool *unsettled, const sf
     here.first = seam->begin;
     here.last = seam->at;
     int status = before != NULL && after != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_interval_summarise(before, &here, 0, 0, error);
+    if (status == SF_OK) status = sf_interval_summarise(before, &here, 0, 0, error);
     here.first = seam->at;
     here.last = seam->events.count;
-    if (status == SF_OK)
-        status = sf_interval_summarise(after, &here, 0, 0, error);
+    if (status == SF_OK) status = sf_interval_summarise(after, &here, 0, 0, error);
     for (size_t i = 0; i < count && status == SF_OK; i++) {
         uint32_t extra = 0;
         if (find_extra(seam, &before[i], &after[i], &extra))

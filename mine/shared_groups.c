@@ -66,10 +66,8 @@ static bool grow(growth *g)
 {
     size_t next = 0;
     for (size_t u = 1; u < g->units; u++)
-        if (g->with[u] > g->with[next])
-            next = u;
-    if (!(g->with[next] > 0))
-        return false;
+        if (g->with[u] > g->with[next]) next = u;
+    if (!(g->with[next] > 0)) return false;
     g->sum += g->with[next];
     add(g, next);
     return true;
@@ -87,8 +85,7 @@ static size_t find_one(growth *g)
 {
     double best = MARGIN;
     size_t size = 0;
-    if (!begin(g))
-        return 0;
+    if (!begin(g)) return 0;
     while (grow(g))
         if (beyond_chance(g) > best) {
             best = beyond_chance(g);
@@ -107,8 +104,7 @@ static void take(uint32_t *groups, uint32_t number, const growth *g, size_t size
     for (size_t i = 0; i < size; i++)
         groups[g->members[i]] = number;
     for (size_t u = 0; u < g->units; u++)
-        if (groups[u] == 0 && sums[u] > JOINS * sqrt((double)size))
-            groups[u] = number;
+        if (groups[u] == 0 && sums[u] > JOINS * sqrt((double)size)) groups[u] = number;
 }
 
 size_t sf_shared_groups_find(uint32_t *groups, const double *worth, const double *together, size_t units)
@@ -117,8 +113,7 @@ size_t sf_shared_groups_find(uint32_t *groups, const double *worth, const double
     for (uint32_t number = 1;; number++) {
         growth g = {.worth = worth, .together = together, .units = units, .groups = groups};
         size_t size = find_one(&g);
-        if (size == 0)
-            return number - 1;
+        if (size == 0) return number - 1;
         take(groups, number, &g, size);
     }
 }

@@ -27,8 +27,7 @@ static int open_stream(sf_crew_events *on, sf_member *member, sf_error *error)
 /* The events go to a member with its first share. */
 static int send_events(sf_crew_events *on, sf_member *member, sf_error *error)
 {
-    if (member->part != NULL)
-        return SF_OK;
+    if (member->part != NULL) return SF_OK;
     double begin = sf_clock_seconds();
     int status = open_stream(on, member, error);
     on->sending[member - on->crew->members] += sf_clock_seconds() - begin;
@@ -87,8 +86,7 @@ int sf_crew_count(sf_crew_events *on, const sf_engine *engine, uint32_t *counts,
                                 .tally = job->tally};
     size_t members = sf_crew_left(on->crew), most = job->candidates->count;
     counting c = {.on = on, .job = &request, .shares = members < most ? members : most};
-    if (c.shares == 0)
-        c.shares = 1;
+    if (c.shares == 0) c.shares = 1;
     int status = sf_crew_divide(on->crew, c.shares, count_share, &c, error);
     for (size_t i = 0; i < c.shares && status == SF_OK; i++) {
         job->tally->culled += c.tallies[i].culled;
@@ -157,8 +155,7 @@ static uint64_t work_of(const sf_tree *tree, uint32_t unit)
 static int list_pairs(mining *m, sf_error *error)
 {
     const sf_level *level = &m->tree->levels[1];
-    if (!m->job->paired)
-        return SF_OK;
+    if (!m->job->paired) return SF_OK;
     m->work = sf_alloc((size_t)m->tree->unit_count + 1, sizeof *m->work);
     for (uint32_t u = 0; m->work != NULL && u < m->tree->unit_count; u++)
         m->work[u + 1] = m->work[u] + work_of(m->tree, u);
@@ -185,14 +182,12 @@ static uint64_t work_before(const mining *m, uint32_t unit)
 static int forbid(uint32_t **bits, const sf_pair_rule *rule, uint32_t units, sf_error *error)
 {
     *bits = NULL;
-    if (rule->min_distance_um <= 0)
-        return SF_OK;
+    if (rule->min_distance_um <= 0) return SF_OK;
     size_t words = (units + 31) / 32;
     sf_pair_rule near = *rule;
     near.self = true; /* the backend knows that rule itself */
     *bits = sf_alloc(words * units, sizeof **bits);
-    if (*bits == NULL)
-        return sf_fail_memory(error);
+    if (*bits == NULL) return sf_fail_memory(error);
     for (uint32_t from = 0; from < units; from++)
         for (uint32_t to = 0; to < units; to++)
             if (!sf_pair_allowed(&near, from, to))
@@ -248,17 +243,12 @@ static int mine_share(void *context, sf_member *member, size_t item, sf_error *e
                                .pair_count = m->tree->levels[1].count,
                                .take = take_level,
                                .user = &r};
-    if (m->job->paired && pair_of(m, own->first) == pair_of(m, own->last))
-        return SF_OK;
-    if (member->leads)
-        request.progress = m->job->progress;
+    if (m->job->paired && pair_of(m, own->first) == pair_of(m, own->last)) return SF_OK;
+    if (member->leads) request.progress = m->job->progress;
     int status = send_events(m->on, member, error);
-    if (status == SF_OK)
-        status = sf_device_mine(member->part, &request, error);
-    if (r.error.code != SF_OK && status == (int)r.error.code)
-        *error = r.error;
-    if (status != SF_OK && !is_kept(m, status))
-        forget_levels(m, own);
+    if (status == SF_OK) status = sf_device_mine(member->part, &request, error);
+    if (r.error.code != SF_OK && status == (int)r.error.code) *error = r.error;
+    if (status != SF_OK && !is_kept(m, status)) forget_levels(m, own);
     return status;
 }
 
@@ -268,8 +258,7 @@ static int cut(mining *m, size_t count)
     const sf_events *events = m->on->events;
     uint32_t shares = count < events->unit_count ? (uint32_t)count : events->unit_count, unit = 0;
     m->shares = sf_alloc(shares, sizeof *m->shares);
-    if (m->shares == NULL)
-        return SF_NO_MEMORY;
+    if (m->shares == NULL) return SF_NO_MEMORY;
     m->share_count = shares;
     for (uint32_t i = 0; i < shares; i++) {
         share *own = &m->shares[i];
@@ -303,8 +292,7 @@ static int gather(mining *m, sf_error *error)
             }
             base[i] = begin;
         }
-        if (status == SF_OK)
-            status = sf_tree_link(m->tree, size, error);
+        if (status == SF_OK) status = sf_tree_link(m->tree, size, error);
     }
     sf_free(base);
     return status;
@@ -336,12 +324,9 @@ static int mine_in_shares(mining *m, size_t count, double *seconds, sf_error *er
 {
     double start = sf_clock_seconds();
     int status = cut(m, count) == SF_OK ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_crew_divide(m->on->crew, m->share_count, mine_share, m, error);
-    if (status == SF_OK && m->share_count > 1)
-        status = gather(m, error);
-    if (status == SF_OK)
-        share_time(m, seconds, sf_clock_seconds() - start);
+    if (status == SF_OK) status = sf_crew_divide(m->on->crew, m->share_count, mine_share, m, error);
+    if (status == SF_OK && m->share_count > 1) status = gather(m, error);
+    if (status == SF_OK) share_time(m, seconds, sf_clock_seconds() - start);
     for (size_t i = 0; m->share_count > 1 && i < m->share_count; i++)
         forget_levels(m, &m->shares[i]);
     if (status != SF_OK && !is_kept(m, status)) {
@@ -394,8 +379,7 @@ static int mine_divided(mining *m, double *seconds, sf_error *error)
                                   .forbidden = m->forbidden};
         status = sf_stretches_mine(&on->by_time, on->crew, &whole, m->tree, seconds, error);
         on->by_time.count = 0; /* whoever asks again has no stretches */
-        if (status != SF_UNAVAILABLE)
-            return status;
+        if (status != SF_UNAVAILABLE) return status;
     }
     size_t shares = count_shares(m);
     status = mine_in_shares(m, shares, seconds, error);
@@ -424,8 +408,7 @@ static int mine_pairs_first(mining *m, double *seconds, sf_error *error)
     m->job = &pairs;
     int status = mine_levels(m, seconds, error);
     m->job = &longer;
-    if (status == SF_OK && m->tree->levels[1].count > 0)
-        status = mine_levels(m, seconds, error);
+    if (status == SF_OK && m->tree->levels[1].count > 0) status = mine_levels(m, seconds, error);
     m->job = job;
     if (status != SF_OK && !(status == SF_CANCELLED && job->keep_stopped)) {
         share whole = {.levels = m->tree->levels};

@@ -58,8 +58,7 @@ typedef struct middle {
 static double z_of(const measure *m, const sf_surveyed_pair *pair, double divisor, double ratio)
 {
     bool twice = pair->seen_twice && m->job->delay.low_ns >= SEEN_TWICE_NS; /* else they are in the delay */
-    if (pair->shifted < LEAST_COUNT || pair->variance <= 0 || twice)
-        return NAN;
+    if (pair->shifted < LEAST_COUNT || pair->variance <= 0 || twice) return NAN;
     double off = pair->here - pair->shifted - (pair->here - pair->far) / divisor;
     double saturated = sf_surrogate_saturated(&m->saturation, pair->here, pair->near);
     return off / (ratio * saturated * sqrt(pair->variance));
@@ -89,8 +88,7 @@ static void find_links(uint64_t linked[SF_SURVEY_UNITS], const measure *m)
     memset(linked, 0, units * sizeof *linked);
     for (size_t a = 0; a < units; a++)
         for (size_t b = 0; b < units; b++)
-            if (is_link(m->z[a * units + b], m->z[b * units + a]))
-                linked[a] |= UINT64_C(1) << b;
+            if (is_link(m->z[a * units + b], m->z[b * units + a])) linked[a] |= UINT64_C(1) << b;
 }
 
 /* Puts pairs in order that are not linked; `beside`: nor have a unit in common that both are linked with. */
@@ -102,8 +100,7 @@ static size_t list_unlinked(measure *m, const uint64_t linked[SF_SURVEY_UNITS], 
             double z = m->z[a * units + b];
             bool within = m->groups[a] != 0 && m->groups[a] == m->groups[b];
             bool tied = (linked[a] >> b & 1) != 0 || (beside && (linked[a] & linked[b]) != 0);
-            if (!isnan(z) && !within && !tied)
-                m->order[count++] = (sf_rank){z, a * units + b};
+            if (!isnan(z) && !within && !tied) m->order[count++] = (sf_rank){z, a * units + b};
         }
     sf_ranks_sort(m->order, count);
     return count;
@@ -123,8 +120,7 @@ static middle find_middle(measure *m, double divisor)
 {
     find_z(m, divisor);
     middle half = {.count = list_pairs(m)};
-    if (half.count == 0)
-        return half;
+    if (half.count == 0) return half;
     size_t tenth = half.count / 10;
     half.first = half.count / 4;
     half.last = half.count - half.first;
@@ -170,8 +166,7 @@ static void judge(sf_sharpness *told, measure *m)
     told->sharpness = told->shared = told->error = told->left = told->spread = 0;
     told->low_share = NAN;
     told->bursts = false;
-    if (half.count < SF_SHARPNESS_LEAST_PAIRS)
-        return;
+    if (half.count < SF_SHARPNESS_LEAST_PAIRS) return;
     double chance = 1 / sqrt((double)half.count);
     told->shared = m->root * half.mean;
     told->error = m->root * 1.1 * chance * fmax(1, half.spread);
@@ -278,8 +273,7 @@ static int judge_few(sf_sharpness *told, const measure *all, const sf_pair_surve
     measure m;
     int status = open_measure(&m, survey, job);
     memcpy(m.groups, all->groups, survey->units * sizeof *m.groups);
-    if (status == SF_OK)
-        judge(told, &m);
+    if (status == SF_OK) judge(told, &m);
     close_measure(&m);
     return status;
 }
@@ -299,8 +293,7 @@ static int look_closer(sf_sharpness *told, const measure *m)
     job.most_units = FEW_UNITS;
     sf_pair_survey survey;
     int status = sf_pair_survey_open(&survey, &job);
-    if (status == SF_OK)
-        status = judge_few(told, m, &survey, &job);
+    if (status == SF_OK) status = judge_few(told, m, &survey, &job);
     sf_pair_survey_close(&survey);
     return status;
 }
@@ -312,8 +305,7 @@ static int judge_survey(sf_sharpness *told, uint32_t *groups, const sf_pair_surv
     int status = open_measure(&m, survey, job);
     if (status == SF_OK) {
         judge_with_groups(told, &m);
-        if (tells_too_little(&m))
-            status = look_closer(told, &m);
+        if (tells_too_little(&m)) status = look_closer(told, &m);
     }
     for (size_t u = 0; u < survey->units && groups != NULL; u++)
         groups[survey->unit_of[u]] = m.groups[u];
@@ -328,12 +320,10 @@ int sf_sharpness_measure(sf_sharpness *sharpness, uint32_t *groups, const sf_sur
                                 .divisor = SF_SMOOTH_DIVISOR,
                                 .low_share = NAN,
                                 .testable = true};
-    if (groups != NULL)
-        memset(groups, 0, job->unit_count * sizeof *groups);
+    if (groups != NULL) memset(groups, 0, job->unit_count * sizeof *groups);
     sf_pair_survey survey;
     int status = sf_pair_survey_open(&survey, job);
-    if (status == SF_OK)
-        status = judge_survey(sharpness, groups, &survey, job);
+    if (status == SF_OK) status = judge_survey(sharpness, groups, &survey, job);
     sf_pair_survey_close(&survey);
     sharpness->testable = sharpness->sharpness <= SF_SHARPNESS_MOST;
     if (status == SF_CANCELLED)

@@ -90,8 +90,7 @@ _Static_assert((int)SF_SIGNIFICANCE_SEGMENT_SHIFT == (int)SF_SURROGATE_SEGMENT_S
 int sf_significance_find(sf_significance_kind *kind, const char *name, sf_error *error)
 {
     for (*kind = SF_SIGNIFICANCE_SEGMENT_SHIFT; *kind <= SF_SIGNIFICANCE_JOINT_ISI; (*kind)++)
-        if (strcmp(name, sf_significance_name(*kind)) == 0)
-            return SF_OK;
+        if (strcmp(name, sf_significance_name(*kind)) == 0) return SF_OK;
     return sf_fail(error, SF_USAGE, NULL,
                    "found '%s', expected segment-shift, jitter, shift, analytic, dither or joint-isi", name);
 }
@@ -124,8 +123,7 @@ static int check_splits(const test *t, sf_error *error)
 
 static int check_options(const test *t, sf_error *error)
 {
-    if (t->told->options.splits && check_splits(t, error) != SF_OK)
-        return SF_USAGE;
+    if (t->told->options.splits && check_splits(t, error) != SF_OK) return SF_USAGE;
     const sf_significance_options *options = &t->told->options;
     if (options->kind == SF_SIGNIFICANCE_ANALYTIC)
         return options->link > 0 && options->link <= 1
@@ -134,8 +132,7 @@ static int check_options(const test *t, sf_error *error)
                          error, SF_USAGE, NULL,
                          "the probability of a link under the null is %g, expected more than 0 and at most 1",
                          options->link);
-    if (sf_keys_check(&sf_significance_table, options, SF_USAGE, error) != SF_OK)
-        return SF_USAGE;
+    if (sf_keys_check(&sf_significance_table, options, SF_USAGE, error) != SF_OK) return SF_USAGE;
     if (options->segment_ns < 1 || span_of_spikes(t->input) / options->segment_ns >= UINT32_MAX - 1)
         return sf_fail(error, SF_USAGE, NULL, "segments of %" PRId64 " ns make more than 2^32 of them",
                        options->segment_ns);
@@ -180,8 +177,7 @@ static int prepare(test *t, const sf_progress *progress, sf_error *error)
     const sf_significance_options *options = &t->told->options;
     const sf_mine_found *found = t->result->found;
     int status = lay_out(t, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     t->request = (sf_surrogate_request){
         .events = &t->events,
         .tree = &found->tree,
@@ -196,8 +192,7 @@ static int prepare(test *t, const sf_progress *progress, sf_error *error)
         .progress = progress};
     for (uint32_t size = 2; size <= t->mining->max_size; size++) {
         t->verdicts[size] = sf_alloc(found->tree.levels[size - 1].count, sizeof **t->verdicts);
-        if (t->verdicts[size] == NULL)
-            return sf_fail_memory(error);
+        if (t->verdicts[size] == NULL) return sf_fail_memory(error);
     }
     return SF_OK;
 }
@@ -206,8 +201,7 @@ static int prepare(test *t, const sf_progress *progress, sf_error *error)
 
 static bool returns(const test *t, uint32_t size, size_t node)
 {
-    if (size < 2)
-        return false;
+    if (size < 2) return false;
     const sf_tree *tree = &t->result->found->tree;
     const sf_node *at = &tree->levels[size - 1].nodes[node];
     return sf_tree_returns(tree, size, at->parent, at->step);
@@ -228,8 +222,7 @@ static sf_delay span_of(const sf_mining_options *mining)
 static int measure_shape(sf_test_shape *shape, const sf_survey_job *job, int64_t widest_ns, sf_error *error)
 {
     *shape = (sf_test_shape){.groups = sf_alloc(job->unit_count, sizeof *shape->groups)};
-    if (shape->groups == NULL)
-        return sf_fail_memory(error);
+    if (shape->groups == NULL) return sf_fail_memory(error);
     return widest_ns > 0
                ? sf_significance_choose_width(&shape->sharpness, shape->groups, job, widest_ns, error)
                : sf_sharpness_measure(&shape->sharpness, shape->groups, job, error);
@@ -243,8 +236,7 @@ static int look_at_recording(test *t, sf_error *error)
     if (!options->always && options->kind == SF_SIGNIFICANCE_SEGMENT_SHIFT &&
         options->width_ns > t->widest_ns)
         told->not_tested = SF_DELAYS_TOO_LONG;
-    if (told->not_tested != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST)
-        return SF_OK;
+    if (told->not_tested != SF_TESTABLE || options->width_ns > SF_SHARPNESS_WIDEST) return SF_OK;
     const sf_mine_found *found = t->result->found;
     const sf_survey_job job = {.spikes = t->input->spikes,
                                .count = t->input->spike_count,
@@ -266,8 +258,7 @@ static int look_at_recording(test *t, sf_error *error)
     }
     told->sharpness = t->shape->sharpness;
     options->width_ns = told->sharpness.width_ns;
-    if (status == SF_OK && !options->always)
-        told->not_tested = sf_sharpness_verdict(&told->sharpness);
+    if (status == SF_OK && !options->always) told->not_tested = sf_sharpness_verdict(&told->sharpness);
     return status;
 }
 
@@ -321,8 +312,7 @@ static int are_regular(bool *regular, const sf_mine_input *input, sf_error *erro
 {
     size_t known = 0, found = 0;
     intervals *units = sf_alloc(input->units->count, sizeof *units);
-    if (units == NULL)
-        return sf_fail_memory(error);
+    if (units == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < input->spike_count; i++)
         see_spike(&units[input->spikes[i].unit], input->spikes[i].time_ns);
     for (size_t u = 0; u < input->units->count; u++) {
@@ -341,8 +331,7 @@ static int find_cautions(test *t, sf_error *error)
     const sf_sharpness *sharpness = &told->sharpness;
     bool regular = false, measured = !isnan(sharpness->low_share);
     int status = are_regular(&regular, t->input, error);
-    if (status != SF_OK || told->not_tested != SF_TESTABLE)
-        return status;
+    if (status != SF_OK || told->not_tested != SF_TESTABLE) return status;
     told->cautions |= measured ? 0 : (unsigned)SF_CAUTION_FEW_PAIRS;
     /* Beyond what is due to chance. */
     bool stands_out = measured && sharpness->sharpness > 0 && sharpness->low_share >= SF_LOW_SHARE_MOST;
@@ -415,8 +404,7 @@ static void judge_level(test *t, const sf_surrogate_side *side, sf_surrogate_out
     uint32_t size = k + 2, n = outcome->surrogates;
     const sf_level *nodes = &t->result->found->tree.levels[size - 1];
     for (size_t i = 0; i < nodes->count; i++) {
-        if (side->candidate_of[k][i] == SF_NO_CANDIDATE)
-            continue;
+        if (side->candidate_of[k][i] == SF_NO_CANDIDATE) continue;
         uint64_t own = side->candidate_of[k][i];
         const sf_surrogate_scale *scale = &outcome->scales[base + own];
         counted of = {nodes->nodes[i].count, side->observed[k][own],
@@ -434,11 +422,9 @@ static int find_power(test *t, const sf_surrogate_side *side, const sf_surrogate
 {
     double *expected = sf_resize(NULL, pairs, sizeof *expected);
     uint64_t known = 0;
-    if (expected == NULL)
-        return sf_fail_memory(error);
+    if (expected == NULL) return sf_fail_memory(error);
     for (uint64_t i = 0; i < pairs; i++)
-        if (outcome->scales[i].mean >= SF_POWER_LEAST)
-            expected[known++] = outcome->scales[i].mean;
+        if (outcome->scales[i].mean >= SF_POWER_LEAST) expected[known++] = outcome->scales[i].mean;
     sf_reals_sort(expected, known);
     t->told->power_pairs = known;
     for (uint64_t k = 0; k < SF_POWER_QUARTERS && known > 0; k++) {
@@ -463,8 +449,7 @@ static void correct_level(test *t, const sf_surrogate_side *side, const sf_surro
     t->told->critical[size][side->mirrored] = isfinite(critical) ? critical : NAN;
     for (size_t i = 0; i < t->result->found->tree.levels[size - 1].count; i++) {
         verdict *found = &t->verdicts[size][i][side->mirrored];
-        if (side->candidate_of[k][i] == SF_NO_CANDIDATE)
-            continue;
+        if (side->candidate_of[k][i] == SF_NO_CANDIDATE) continue;
         uint64_t own = side->candidate_of[k][i];
         const sf_surrogate_scale *scale = &outcome->scales[base + own];
         uint64_t needed =
@@ -483,13 +468,11 @@ static int correct(test *t, const sf_surrogate_side *side, const sf_surrogate_ou
     int status = SF_OK;
     for (uint32_t k = 0; k < side->plan.level_count && status == SF_OK; k++) {
         uint64_t candidates = side->levels[k].first[side->levels[k].prefix_count];
-        if (candidates == 0)
-            continue;
+        if (candidates == 0) continue;
         sf_family family;
         status = sf_family_open(&family, outcome->maxima + (size_t)k * outcome->surrogates,
                                 outcome->surrogates, error);
-        if (status == SF_OK)
-            correct_level(t, side, outcome, &family, k, base);
+        if (status == SF_OK) correct_level(t, side, outcome, &family, k, base);
         sf_family_close(&family);
         if (status == SF_OK && k == 0 && t->told->options.correction == SF_CORRECTION_MAXIMUM)
             status = find_power(t, side, outcome, candidates, error);
@@ -503,8 +486,7 @@ static void judge_levels(test *t, const sf_surrogate_side *side, sf_surrogate_ou
     uint64_t base = 0;
     for (uint32_t k = 0; k < side->plan.level_count; k++) {
         uint64_t candidates = side->levels[k].first[side->levels[k].prefix_count];
-        if (candidates == 0)
-            continue;
+        if (candidates == 0) continue;
         judge_level(t, side, outcome, k, base);
         base += candidates;
     }
@@ -514,11 +496,9 @@ static void judge_levels(test *t, const sf_surrogate_side *side, sf_surrogate_ou
 static int prepare_side(test *t, sf_surrogate_side *side, sf_error *error)
 {
     const sf_significance *told = t->told;
-    if (told->options.kind != SF_SIGNIFICANCE_SEGMENT_SHIFT)
-        return SF_OK;
+    if (told->options.kind != SF_SIGNIFICANCE_SEGMENT_SHIFT) return SF_OK;
     side->saturations = sf_resize(NULL, side->plan.delay_count, sizeof *side->saturations);
-    if (side->saturations == NULL)
-        return sf_fail_memory(error);
+    if (side->saturations == NULL) return sf_fail_memory(error);
     for (uint32_t d = 0; d < side->plan.delay_count; d++) {
         double share = 1 / told->sharpness.divisor;
         sf_surrogate_scatter scatter =
@@ -527,8 +507,7 @@ static int prepare_side(test *t, sf_surrogate_side *side, sf_error *error)
         side->saturations[d] =
             sf_surrogate_saturation_of(side->plan.delays[d], told->options.width_ns, share, 0);
     }
-    if (sf_surrogate_find_near(side, SF_SURROGATE_MOST_NEAR, t->threads, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (sf_surrogate_find_near(side, SF_SURROGATE_MOST_NEAR, t->threads, error) != SF_OK) return SF_NO_MEMORY;
     return sf_surrogate_blur_take_off(side, told->sharpness.divisor, &t->choice, t->threads, error);
 }
 
@@ -538,11 +517,9 @@ static int judge_side(test *t, bool mirrored, sf_error *error)
     sf_surrogate_outcome outcome;
     t->side = mirrored;
     int status = sf_surrogate_side_open(&side, &t->request, mirrored, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (uint32_t k = 0; k + 2 <= t->mining->max_size; k++)
-        if (side.candidates[k] > 0)
-            t->told->candidates[k + 2] = side.candidates[k];
+        if (side.candidates[k] > 0) t->told->candidates[k + 2] = side.candidates[k];
     if (side.plan.level_count > 0) {
         status = prepare_side(t, &side, error);
         if (status == SF_OK)
@@ -565,8 +542,7 @@ static size_t find_pair(const sf_tree *tree, uint32_t unit, uint32_t step)
 {
     sf_node_range range = sf_tree_children(tree, 1, unit);
     for (; range.begin < range.end; range.begin++)
-        if (tree->levels[1].nodes[range.begin].step == step)
-            return range.begin;
+        if (tree->levels[1].nodes[range.begin].step == step) return range.begin;
     return tree->levels[1].count;
 }
 
@@ -599,8 +575,7 @@ static size_t for_judged(const test *t, double *p, bool puts_q)
     for (uint32_t size = 2; size <= t->mining->max_size; size++)
         for (size_t i = 0; i < t->result->found->tree.levels[size - 1].count; i++) {
             verdict *sides = t->verdicts[size][i];
-            if (!sides[0].judged && !sides[1].judged)
-                continue;
+            if (!sides[0].judged && !sides[1].judged) continue;
             if (puts_q)
                 sides[0].q = sides[1].q = p[count];
             else if (p != NULL)
@@ -617,12 +592,10 @@ static int control_rate(test *t, sf_error *error)
         candidates += t->told->candidates[size];
     size_t count = for_judged(t, NULL, false);
     double *p = sf_resize(NULL, count, sizeof *p);
-    if (p == NULL)
-        return sf_fail_memory(error);
+    if (p == NULL) return sf_fail_memory(error);
     for_judged(t, p, false);
     int status = sf_false_discovery(p, count, candidates, error);
-    if (status == SF_OK)
-        for_judged(t, p, true);
+    if (status == SF_OK) for_judged(t, p, true);
     sf_free(p);
     return status;
 }
@@ -677,8 +650,7 @@ static int keep_pairs(const test *t, sf_error *error)
     sf_mine_found *found = t->result->found;
     size_t pairs = found->tree.levels[1].count;
     double *q = sf_resize(found->pair_q, pairs, sizeof *q);
-    if (q == NULL)
-        return sf_fail_memory(error);
+    if (q == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < pairs; i++)
         q[i] = t->verdicts[2][i][0].judged ? t->verdicts[2][i][0].q : NAN;
     found->pair_q = q;
@@ -689,8 +661,7 @@ static void fill_items(const test *t)
 {
     for (size_t i = 0; i < t->result->count; i++) {
         sf_mine_item *item = &t->result->items[i];
-        if (item->not_tested != SF_TESTABLE || item->size < 2)
-            continue;
+        if (item->not_tested != SF_TESTABLE || item->size < 2) continue;
         fill_item(t, item);
     }
 }
@@ -706,8 +677,7 @@ static sf_split_chain chain_of(const test *t, const sf_mine_item *item)
     sf_tree_steps(&found->tree, item->size, item->node, steps);
     for (uint32_t k = 0; k < item->size; k++) {
         chain.units[k] = steps[k] % found->tree.unit_count;
-        if (k > 0)
-            chain.delays[k - 1] = found->delays[steps[k] / found->tree.unit_count];
+        if (k > 0) chain.delays[k - 1] = found->delays[steps[k] / found->tree.unit_count];
     }
     return chain;
 }
@@ -726,13 +696,11 @@ static int test_splits_of(test *t, sf_split_chain *chains, sf_split_verdict *ver
                                        .progress = t->progress};
     size_t count = 0;
     for (size_t i = 0; i < result->count; i++)
-        if (result->items[i].not_tested == SF_TESTABLE)
-            chains[count++] = chain_of(t, &result->items[i]);
+        if (result->items[i].not_tested == SF_TESTABLE) chains[count++] = chain_of(t, &result->items[i]);
     int status = sf_splits_test(verdicts, chains, count, &request, error);
     for (size_t i = result->count; i-- > 0 && status == SF_OK;) {
         sf_mine_item *item = &result->items[i];
-        if (item->not_tested != SF_TESTABLE)
-            continue;
+        if (item->not_tested != SF_TESTABLE) continue;
         const sf_split_verdict *own = &verdicts[--count];
         item->p = own->p;
         item->q = own->q;
@@ -758,24 +726,17 @@ static int test_by_surrogates(test *t, sf_error *error)
 {
     sf_progress progress = {update, t};
     int status = look_at_recording(t, error);
-    if (status == SF_OK)
-        status = find_cautions(t, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = find_cautions(t, error);
+    if (status != SF_OK) return status;
     mark_items(t);
-    if (t->told->not_tested != SF_TESTABLE)
-        return SF_OK;
+    if (t->told->not_tested != SF_TESTABLE) return SF_OK;
     status = prepare(t, &progress, error);
-    if (status == SF_OK && t->told->options.splits)
-        return test_splits(t, error);
-    if (status == SF_OK)
-        status = choose_devices(t, error);
+    if (status == SF_OK && t->told->options.splits) return test_splits(t, error);
+    if (status == SF_OK) status = choose_devices(t, error);
     for (int mirrored = 0; mirrored < 2 && status == SF_OK; mirrored++)
         status = judge_side(t, mirrored, error);
-    if (status == SF_OK && t->told->options.correction == SF_CORRECTION_RATE)
-        status = control_rate(t, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && t->told->options.correction == SF_CORRECTION_RATE) status = control_rate(t, error);
+    if (status != SF_OK) return status;
     sf_choice_tell(&t->choice, &t->told->ran);
     fill_items(t);
     return keep_pairs(t, error);
@@ -790,8 +751,7 @@ static void test_analytically(test *t)
     for (size_t i = 0; i < t->result->count && seconds > 0; i++) {
         sf_mine_item *item = &t->result->items[i];
         uint32_t steps[SF_EPISODE_MAX_SIZE];
-        if (item->size < 2)
-            continue;
+        if (item->size < 2) continue;
         sf_tree_steps(&found->tree, item->size, item->node, steps);
         double span_s = 0;
         bool by_chance = false;
@@ -864,12 +824,10 @@ static int choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_surv
 int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
                                  int64_t widest_ns, sf_error *error)
 {
-    if (job->chosen != NULL)
-        return choose_width(sharpness, groups, job, widest_ns, error);
+    if (job->chosen != NULL) return choose_width(sharpness, groups, job, widest_ns, error);
     sf_survey_spikes own;
     sf_survey_job as = *job;
-    if (sf_survey_spikes_open(&own, job) != SF_OK)
-        return sf_fail_memory(error);
+    if (sf_survey_spikes_open(&own, job) != SF_OK) return sf_fail_memory(error);
     as.chosen = &own;
     int status = choose_width(sharpness, groups, &as, widest_ns, error);
     sf_survey_spikes_close(&own);
@@ -890,8 +848,7 @@ int sf_significance_shape(sf_test_shape *shape, const sf_survey_job *job,
     int64_t widest_ns = segments ? sf_significance_widest(options->segment_ns) : SF_SHARPNESS_WIDEST;
     as.width_ns = options->width_ns > 0 ? options->width_ns : sf_significance_width(&job->delay, 1);
     as.segment_ns = options->segment_ns > 0 ? options->segment_ns : SF_SECOND;
-    if (as.width_ns <= widest_ns)
-        return measure_shape(shape, &as, chooses ? widest_ns : 0, error);
+    if (as.width_ns <= widest_ns) return measure_shape(shape, &as, chooses ? widest_ns : 0, error);
     *shape = (sf_test_shape){.sharpness = {.delay = job->delay,
                                            .width_ns = as.width_ns,
                                            .divisor = SF_SMOOTH_DIVISOR,
@@ -933,8 +890,7 @@ int sf_significance_test_by(sf_significance *significance, sf_mine_result *resul
     significance->longest_delay_ns = t.widest_ns * 2 / 3;
     if (options->width_ns == 0)
         significance->options.width_ns = sf_significance_width(mining->delays, mining->delay_count);
-    if (options->segment_ns == 0)
-        significance->options.segment_ns = choose_segment(&t);
+    if (options->segment_ns == 0) significance->options.segment_ns = choose_segment(&t);
     for (uint32_t size = 0; size <= SF_EPISODE_MAX_SIZE; size++)
         significance->critical[size][0] = significance->critical[size][1] = NAN;
     int status = check_options(&t, error);
@@ -977,8 +933,7 @@ static bool has_reverse_of_link(const sf_mine_found *found, const uint32_t *grou
     uint32_t steps[SF_EPISODE_MAX_SIZE];
     sf_tree_steps(&found->tree, item->size, item->node, steps);
     for (uint32_t k = 1; k < item->size; k++)
-        if (is_reverse_of_link(found, groups, find_link(&found->tree, steps, k)))
-            return true;
+        if (is_reverse_of_link(found, groups, find_link(&found->tree, steps, k))) return true;
     return false;
 }
 

@@ -72,8 +72,7 @@ static void shift_train(const splits *s, int64_t *to, uint32_t unit, uint32_t gr
     uint32_t segment = UINT32_MAX;
     for (size_t i = 0; i < count; i++) {
         uint32_t own = sf_surrogate_segment(&s->rule, seam, origin + from[i]);
-        if (own != segment)
-            offset = sf_surrogate_offset(&s->rule, surrogate, group_train, segment = own);
+        if (own != segment) offset = sf_surrogate_offset(&s->rule, surrogate, group_train, segment = own);
         to[i] = from[i] + offset;
     }
     settle(to, count);
@@ -145,8 +144,7 @@ static uint32_t count_split(const splits *s, worker *w, const sf_split_chain *ch
 static int count_surrogate(void *context, unsigned number, size_t surrogate)
 {
     splits *s = context;
-    if (atomic_load(&s->cancelled))
-        return SF_CANCELLED;
+    if (atomic_load(&s->cancelled)) return SF_CANCELLED;
     for (size_t c = 0; c < s->cell_count; c++) {
         cell *own = &s->cells[c];
         uint64_t near;
@@ -190,8 +188,7 @@ static sf_delay cut_by(const sf_split_chain *chain, uint32_t group)
 /* By which part of what surrogates of a cell deviate from their mean its recorded count does. */
 static double ratio_of(const splits *s, const cell *of, double mean)
 {
-    if (s->rule.kind != SF_SURROGATE_SEGMENT_SHIFT)
-        return 1;
+    if (s->rule.kind != SF_SURROGATE_SEGMENT_SHIFT) return 1;
     sf_delay delay = cut_by(&s->chains[of->chain], of->group);
     int64_t width_ns = s->rule.width_ns;
     double share = 1 / s->request->divisor;
@@ -232,8 +229,7 @@ static int open_all(splits *s, size_t count, sf_error *error)
             w->ends[k] = sf_resize(NULL, longest, sizeof *w->ends[k]);
         whole = w->shifted != NULL && w->ends[0] != NULL && w->ends[1] != NULL;
     }
-    if (!whole)
-        return sf_fail_memory(error);
+    if (!whole) return sf_fail_memory(error);
     for (uint32_t i = 0; i < events->count; i++)
         s->trains[i] = events->times[events->positions[i]];
     list_cells(s, count);
@@ -261,8 +257,7 @@ static int count_recorded(splits *s, sf_error *error)
         uint64_t near;
         own->recorded = own->observed = count_split(s, &s->workers[0], &s->chains[own->chain], 0, 0, &near);
     }
-    if (s->rule.kind != SF_SURROGATE_SEGMENT_SHIFT)
-        return SF_OK;
+    if (s->rule.kind != SF_SURROGATE_SEGMENT_SHIFT) return SF_OK;
     s->rule.kind = SF_SURROGATE_DISPLACED;
     s->rule.width_ns = SF_DISPLACED_WIDTHS * s->request->rule.width_ns;
     int status = count_all(s, 2, error);
@@ -341,12 +336,9 @@ int sf_splits_test(sf_split_verdict *verdicts, const sf_split_chain *chains, siz
     int status = open_all(&s, count, error);
     double *stand_out = sf_resize(NULL, s.cell_count, sizeof *stand_out);
     double *maxima = sf_resize(NULL, request->surrogates, sizeof *maxima);
-    if (status == SF_OK && (stand_out == NULL || maxima == NULL))
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = count_recorded(&s, error);
-    if (status == SF_OK)
-        status = count_all(&s, request->surrogates, error);
+    if (status == SF_OK && (stand_out == NULL || maxima == NULL)) status = sf_fail_memory(error);
+    if (status == SF_OK) status = count_recorded(&s, error);
+    if (status == SF_OK) status = count_all(&s, request->surrogates, error);
     if (status == SF_OK) {
         judge(&s, verdicts, stand_out, maxima);
         status = correct(&s, verdicts, stand_out, maxima, error);

@@ -27,8 +27,7 @@ void sf_stretches_free(sf_stretches *stretches)
 /* The chance that a Poisson number of this mean is `least` or more, by the leading term of its tail. */
 static double poisson_tail(double mean, double least)
 {
-    if (mean <= 0 || least <= mean)
-        return mean <= 0 ? 0 : 1;
+    if (mean <= 0 || least <= mean) return mean <= 0 ? 0 : 1;
     double rate = least * log(least / mean) - least + mean;
     double tail = exp(-rate) / ((1 - mean / least) * sqrt(TWO_PI * least));
     return tail < 1 ? tail : 1;
@@ -55,8 +54,7 @@ static bool all_fire(const sf_stretches *stretches, const sf_raw_spikes *raw, co
         uint64_t spikes = 0;
         for (uint32_t u = 0; u < events->unit_count; u++)
             spikes += stretches->unit_spikes[i * raw->unit_count + events->unit[u]];
-        if (spikes == 0)
-            return false;
+        if (spikes == 0) return false;
     }
     return true;
 }
@@ -155,8 +153,7 @@ static int open_division(division *d, sf_error *error)
 {
     const sf_raw_spikes *raw = d->job->raw;
     d->keep = sf_alloc(raw->unit_count, sizeof *d->keep);
-    if (d->keep == NULL)
-        return sf_fail_memory(error);
+    if (d->keep == NULL) return sf_fail_memory(error);
     for (uint32_t u = 0; u < d->job->events->unit_count; u++)
         d->keep[d->job->events->unit[u]] = true;
     sf_events_choice choice = {.keep = d->keep, .threads = d->job->job->threads};
@@ -180,10 +177,8 @@ static int take_pairs(void *user, uint32_t size, const sf_found *found, size_t c
     (void)seconds;
     stretch *own = user;
     void *pairs = own->pairs;
-    if (size != 2 || count == 0)
-        return SF_OK;
-    if (sf_reserve(&pairs, &own->capacity, count, sizeof *own->pairs) != 0)
-        return SF_NO_MEMORY;
+    if (size != 2 || count == 0) return SF_OK;
+    if (sf_reserve(&pairs, &own->capacity, count, sizeof *own->pairs) != 0) return SF_NO_MEMORY;
     own->pairs = pairs;
     for (size_t i = 0; i < count; i++)
         own->pairs[i] = (uint64_t)found[i].parent << 32 | found[i].step;
@@ -251,8 +246,7 @@ static void add_candidate(division *d, uint32_t parent, uint32_t step)
     steps[size - 1] = step;
     for (uint32_t node = 0; node < size; node++) {
         d->units[d->count * size + node] = steps[node] % units;
-        if (node > 0)
-            d->delays[d->count * (size - 1) + node - 1] = steps[node] / units;
+        if (node > 0) d->delays[d->count * (size - 1) + node - 1] = steps[node] / units;
     }
     d->parents[d->count] = parent;
     d->steps[d->count++] = step;
@@ -286,11 +280,9 @@ static int gather_pairs(division *d, sf_error *error)
             memcpy(all + filled, d->parts[i].pairs, d->parts[i].pair_count * sizeof *all);
         filled += d->parts[i].pair_count;
     }
-    if (status == SF_OK)
-        sf_platform_sort(all, count, sizeof *all, compare_pairs, NULL);
+    if (status == SF_OK) sf_platform_sort(all, count, sizeof *all, compare_pairs, NULL);
     for (size_t i = 0; i < count && status == SF_OK; i++)
-        if (i == 0 || all[i] != all[i - 1])
-            add_candidate(d, (uint32_t)(all[i] >> 32), (uint32_t)all[i]);
+        if (i == 0 || all[i] != all[i - 1]) add_candidate(d, (uint32_t)(all[i] >> 32), (uint32_t)all[i]);
     sf_free(all);
     return status;
 }
@@ -299,8 +291,7 @@ static int join(division *d, uint32_t size, sf_error *error)
 {
     const sf_pair_rule *rule = &d->job->job->pairs;
     uint64_t count = sf_join_count(d->tree, rule, size);
-    if (count > MOST_CANDIDATES)
-        return fail_many(count, error);
+    if (count > MOST_CANDIDATES) return fail_many(count, error);
     int status = reserve_candidates(d, size, count, error);
     sf_join next = sf_join_start(d->tree, rule, size);
     uint32_t parent, step;
@@ -339,8 +330,7 @@ static int count_whole(division *d, size_t i, sf_error *error)
         status = sf_events_open(&events, raw->spikes, raw->count, raw->unit_count, keep, error);
     for (uint32_t node = 0; node < size && status == SF_OK; node++)
         for (uint32_t u = 0; u < events.unit_count; u++)
-            if (events.unit[u] == unit[d->units[i * size + node]])
-                units[node] = u;
+            if (events.unit[u] == unit[d->units[i * size + node]]) units[node] = u;
     sf_candidates one = d->candidates;
     one.count = 1;
     one.units = units;
@@ -348,8 +338,7 @@ static int count_whole(division *d, size_t i, sf_error *error)
     sf_count_tally tally = {0};
     sf_count_job job = {
         .events = &events, .last = events.count, .candidates = &one, .threads = 1, .tally = &tally};
-    if (status == SF_OK)
-        status = sf_engine_interval.count(&d->counts[i], &job, error);
+    if (status == SF_OK) status = sf_engine_interval.count(&d->counts[i], &job, error);
     sf_events_close(&events);
     sf_free(keep);
     return status;
@@ -363,12 +352,10 @@ static int count_unsettled(division *d, sf_error *error)
     size_t count = 0;
     for (size_t i = 0; i < d->count; i++)
         count += d->unsettled[i];
-    if (count > MOST_WHOLE)
-        return fail_many(count, error);
+    if (count > MOST_WHOLE) return fail_many(count, error);
     int status = SF_OK;
     for (size_t i = 0; i < d->count && status == SF_OK; i++)
-        if (d->unsettled[i])
-            status = count_whole(d, i, error);
+        if (d->unsettled[i]) status = count_whole(d, i, error);
     return status;
 }
 
@@ -387,8 +374,7 @@ static int count_candidates(division *d, sf_error *error)
     for (uint32_t k = 0; k < d->cut->count && status == SF_OK; k++) {
         for (size_t i = 0; i < d->count; i++)
             d->counts[i] += d->parts[k].counts[i];
-        if (k > 0)
-            status = sf_seam_add(&d->seams[k], d->counts, d->unsettled, &job, error);
+        if (k > 0) status = sf_seam_add(&d->seams[k], d->counts, d->unsettled, &job, error);
     }
     return status == SF_OK ? count_unsettled(d, error) : status;
 }
@@ -399,14 +385,12 @@ static int mine_level(division *d, uint32_t size, sf_error *error)
 {
     const sf_mine_job *job = d->job->job;
     int status = size == 2 ? gather_pairs(d, error) : join(d, size, error);
-    if (status == SF_OK && d->count > 0)
-        status = count_candidates(d, error);
+    if (status == SF_OK && d->count > 0) status = count_candidates(d, error);
     for (size_t i = 0; i < d->count && status == SF_OK; i++)
         if (d->counts[i] >= job->least &&
             sf_level_append(&d->tree->levels[size - 1], d->parents[i], d->steps[i], d->counts[i]) != SF_OK)
             status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_tree_link(d->tree, size, error);
+    if (status == SF_OK) status = sf_tree_link(d->tree, size, error);
     if (status == SF_OK && !sf_progress_update(job->progress, "growing episodes", size, job->max_size))
         status = sf_fail(error, SF_CANCELLED, NULL, "stopped while growing episodes");
     return status;
@@ -424,15 +408,13 @@ static int mine_levels(division *d, double *seconds, sf_error *error)
 {
     double start = sf_clock_seconds();
     int status = open_division(d, error);
-    if (status == SF_OK)
-        status = sf_crew_together(d->crew, find_pairs, d, error);
+    if (status == SF_OK) status = sf_crew_together(d->crew, find_pairs, d, error);
     if (status == SF_DATA) /* more pairs than are counted here */
         status = fail_many(MOST_CANDIDATES, error);
     double sending = slowest(d);
     start += sending;
     for (uint32_t size = 2; size <= d->job->job->max_size && status == SF_OK; size++) {
-        if (size > 2 && d->tree->levels[size - 2].count == 0)
-            break;
+        if (size > 2 && d->tree->levels[size - 2].count == 0) break;
         status = mine_level(d, size, error);
         double now = sf_clock_seconds();
         seconds[size] = now - start;
@@ -471,9 +453,7 @@ int sf_stretches_mine(const sf_stretches *stretches, sf_crew *crew, const sf_str
     if (status == SF_OK && found > job->job->most) /* who knows the whole stream says so */
         status = fail_many(found, error);
     close_division(&d);
-    if (status != SF_OK && !(status == SF_CANCELLED && job->job->keep_stopped))
-        forget_levels(tree);
-    if (status == SF_UNAVAILABLE)
-        sf_crew_recall(crew, any);
+    if (status != SF_OK && !(status == SF_CANCELLED && job->job->keep_stopped)) forget_levels(tree);
+    if (status == SF_UNAVAILABLE) sf_crew_recall(crew, any);
     return status;
 }

@@ -32,8 +32,7 @@ int sf_surrogate_blur_take_off(sf_surrogate_side *side, double divisor, sf_choic
     int status = sf_surrogate_run(&outcome, side, 2, 0, choice, threads, error);
     side->plan.rule = rule;
     side->plan.progress = progress;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_surrogate_tally *tally = outcome.tallies;
     for (uint32_t k = 0; k < side->plan.level_count; k++)
         for (uint64_t i = 0; i < side->levels[k].first[side->levels[k].prefix_count]; i++, tally++)

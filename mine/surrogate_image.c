@@ -20,8 +20,7 @@ int sf_image_open(sf_image *image, const sf_mover *mover)
         return SF_NO_MEMORY;
     for (uint32_t d = 0; d < delay_count; d++) {
         image->reaches[d] = sf_resize(NULL, events->count, sizeof **image->reaches);
-        if (image->reaches[d] == NULL)
-            return SF_NO_MEMORY;
+        if (image->reaches[d] == NULL) return SF_NO_MEMORY;
     }
     return SF_OK;
 }
@@ -44,8 +43,7 @@ size_t sf_image_bytes(const sf_events *events, uint32_t delay_count)
 int sf_image_room_open(sf_image_room *room, const sf_mover *mover)
 {
     uint32_t count = mover->events->count;
-    if (sf_mover_keeps_order(mover->plan))
-        return SF_OK;
+    if (sf_mover_keeps_order(mover->plan)) return SF_OK;
     room->moved = sf_resize(NULL, count, sizeof *room->moved);
     room->sorted = sf_resize(NULL, count, sizeof *room->sorted);
     room->times = sf_resize(NULL, count, sizeof *room->times);

@@ -28,8 +28,7 @@ static uint64_t look_around(sf_followers *around, const sf_mover *mover)
         while (to < events->count && events->times[to] <= events->times[p] + after_ns)
             to++;
         sum += to - from;
-        if (around != NULL)
-            around[p] = (sf_followers){from, to};
+        if (around != NULL) around[p] = (sf_followers){from, to};
     }
     return sum;
 }
@@ -51,8 +50,7 @@ int sf_shift_lanes_open(sf_shift_lanes *lanes, const sf_mover *mover)
 {
     *lanes = (sf_shift_lanes){.mover = mover,
                               .around = sf_resize(NULL, mover->events->count, sizeof *lanes->around)};
-    if (lanes->around == NULL)
-        return SF_NO_MEMORY;
+    if (lanes->around == NULL) return SF_NO_MEMORY;
     look_around(lanes->around, mover);
     return SF_OK;
 }
@@ -91,8 +89,7 @@ static inline void ask_ahead(const sf_shift_lanes *lanes, const sf_lane_train *t
 {
     const sf_events *events = lanes->mover->events;
     const uint32_t *positions = events->positions + events->first[train->unit];
-    if (i + 2 * AHEAD >= train->count)
-        return;
+    if (i + 2 * AHEAD >= train->count) return;
     __builtin_prefetch(&lanes->around[positions[i + 2 * AHEAD]]);
     sf_followers around = lanes->around[positions[i + AHEAD]];
     for (uint32_t p = around.from; p < around.to; p += 8)

@@ -36,11 +36,9 @@ int sf_mover_open(sf_mover *m, const sf_events *events, const sf_surrogate_plan 
     *m = (sf_mover){.events = events,
                     .plan = plan,
                     .reach_ns = plan->rule.width_ns * (plan->rule.kind == SF_SURROGATE_JITTER ? 2 : 1)};
-    if (sf_mover_keeps_order(plan))
-        return SF_OK;
+    if (sf_mover_keeps_order(plan)) return SF_OK;
     m->trains = sf_resize(NULL, events->count, sizeof *m->trains);
-    if (m->trains == NULL)
-        return SF_NO_MEMORY;
+    if (m->trains == NULL) return SF_NO_MEMORY;
     for (uint32_t i = 0; i < events->count; i++)
         m->trains[i] = events->times[events->positions[i]];
     for (uint32_t u = 0; u < events->unit_count; u++) {
@@ -109,8 +107,7 @@ static int64_t move_spike(moving_train *train, uint32_t number, int64_t fired)
 /* A few spikes are out of order where segments meet; where many are, they are not sorted one by one. */
 static void sort_train(int64_t *times, uint32_t count, sf_mover_room *room)
 {
-    if (sf_times_settle(times, count))
-        return;
+    if (sf_times_settle(times, count)) return;
     for (uint32_t i = 0; i < count; i++)
         room->spikes[i] = (sf_spike){.time_ns = times[i]};
     sf_spikes_sort_within(room->spikes, room->sorted, count);

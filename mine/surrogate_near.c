@@ -42,8 +42,7 @@ static int look_at_unit(void *context, unsigned worker, size_t unit)
     const sf_surrogate_level *pairs = &side->levels[0];
     double *sums = n->sums + worker * steps_of(side), seen = 0;
     uint32_t begin = events->first[unit], end = events->first[unit + 1], from = 0;
-    if (pairs->first[unit] == pairs->first[unit + 1])
-        return SF_OK;
+    if (pairs->first[unit] == pairs->first[unit + 1]) return SF_OK;
     memset(sums, 0, steps_of(side) * sizeof *sums);
     for (uint32_t i = begin; i < end; i += n->stride, seen++) {
         int64_t at_ns = events->times[events->positions[i]];
@@ -86,8 +85,7 @@ int sf_surrogate_find_near(sf_surrogate_side *side, double most, unsigned thread
 {
     nearness n = {.side = side};
     const sf_surrogate_level *pairs = &side->levels[0];
-    if (side->mirrored)
-        return SF_OK;
+    if (side->mirrored) return SF_OK;
     side->near = sf_resize(NULL, pairs->first[pairs->prefix_count], sizeof *side->near);
     n.sums = sf_resize(NULL, threads * steps_of(side), sizeof *n.sums);
     int status = SF_NO_MEMORY;

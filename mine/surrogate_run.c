@@ -61,8 +61,7 @@ static double standardise(double above, double deviation, double n)
 double sf_surrogate_stands_out(double observed, double ratio, const sf_surrogate_scale *scale, uint32_t n)
 {
     double above = sf_surrogate_edge(scale->mean, observed, ratio) - scale->mean;
-    if (scale->scale == 0 && above <= 0)
-        return -INFINITY;
+    if (scale->scale == 0 && above <= 0) return -INFINITY;
     double deviation = scale->scale > 0 ? 1 / scale->scale : 0;
     return fmin(standardise(above, deviation, n), (n - 1) / sqrt(n));
 }
@@ -108,8 +107,7 @@ static int compare_own(sf_surrogate_counter *counter, const sf_surrogate_work *j
     sf_surrogate_outcome *outcome = job->outcome;
     size_t levels = job->side->plan.level_count, count = own.last - own.first;
     double *maxima = sf_resize(NULL, levels * count, sizeof *maxima);
-    if (maxima == NULL)
-        return sf_fail_memory(error);
+    if (maxima == NULL) return sf_fail_memory(error);
     int status = sf_surrogate_counter_compare(counter, (uint32_t)own.first, (uint32_t)count, job->least,
                                               outcome->scales, outcome->reached, maxima, error);
     for (size_t k = 0; k < levels && count > 0; k++)
@@ -182,8 +180,7 @@ static int tally_share(const sharing *all, share *own, sf_error *error)
     const sf_backend *backend = sf_device_backend(own->device);
     sf_stream spikes = sf_events_stream(&all->job->side->events);
     int status = backend->episodes->stream_open(&own->stream, sf_device_opened(own->device), &spikes, error);
-    if (status == SF_OK)
-        status = backend->surrogates->open(&own->job, own->stream, &own->plan, error);
+    if (status == SF_OK) status = backend->surrogates->open(&own->job, own->stream, &own->plan, error);
     return status == SF_OK ? backend->surrogates->tally(own->job, own->first, own->count, own->tallies, error)
                            : status;
 }
@@ -245,8 +242,7 @@ static int open_shares(sharing *all, sf_error *error)
         own->reached =
             i == 0 ? outcome->reached : sf_resize(NULL, outcome->candidate_count, sizeof *own->reached);
         own->maxima = sf_resize(NULL, (size_t)plan->level_count * own->count, sizeof *own->maxima);
-        if (own->tallies == NULL || own->reached == NULL || own->maxima == NULL)
-            return sf_fail_memory(error);
+        if (own->tallies == NULL || own->reached == NULL || own->maxima == NULL) return sf_fail_memory(error);
     }
     return SF_OK;
 }
@@ -263,8 +259,7 @@ static void close_shares(sharing *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         share *own = &all->shares[i];
-        if (own->stream != NULL)
-            sf_device_discard(own->device, close_job, own);
+        if (own->stream != NULL) sf_device_discard(own->device, close_job, own);
         if (i > 0) {
             sf_free(own->tallies);
             sf_free(own->reached);
@@ -307,17 +302,14 @@ static int run_there(void *work, sf_crew *crew, sf_error *error)
     memset(outcome->tallies, 0, outcome->candidate_count * sizeof *outcome->tallies); /* of no surrogates */
     memset(outcome->reached, 0, outcome->candidate_count * sizeof *outcome->reached);
     int status = open_shares(&all, error);
-    if (status == SF_OK)
-        status = do_step(&all, tally_share, crew, error);
-    if (status == SF_OK)
-        add_tallies(&all);
+    if (status == SF_OK) status = do_step(&all, tally_share, crew, error);
+    if (status == SF_OK) add_tallies(&all);
     status = join_tallies(outcome, status, error);
     if (status == SF_OK) {
         find_scales(outcome, all.job->side);
         status = do_step(&all, compare_share, crew, error);
     }
-    if (status == SF_OK)
-        gather_comparisons(&all);
+    if (status == SF_OK) gather_comparisons(&all);
     status = join_comparisons(all.job, status, error);
     close_shares(&all);
     return status;
@@ -367,10 +359,8 @@ int sf_surrogate_run(sf_surrogate_outcome *outcome, const sf_surrogate_side *sid
     sf_surrogate_work job = {
         .outcome = outcome, .side = side, .least = least, .kind = side->plan.rule.kind, .threads = threads};
     int status = open_outcome(outcome, side, surrogates) == SF_OK ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_choice_run(choice, &job, NULL, error);
-    if (status != SF_OK)
-        sf_surrogate_outcome_free(outcome);
+    if (status == SF_OK) status = sf_choice_run(choice, &job, NULL, error);
+    if (status != SF_OK) sf_surrogate_outcome_free(outcome);
     return status;
 }
 

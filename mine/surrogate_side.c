@@ -52,8 +52,7 @@ typedef struct turned_node {
 static int compare_turned(const void *a, const void *b)
 {
     const turned_node *left = a, *right = b;
-    if (left->parent != right->parent)
-        return left->parent < right->parent ? -1 : 1;
+    if (left->parent != right->parent) return left->parent < right->parent ? -1 : 1;
     return (left->step > right->step) - (left->step < right->step);
 }
 
@@ -81,8 +80,7 @@ static int turn_level(turn *t, const sf_tree *tree, uint32_t size, sf_error *err
     int status = nodes == NULL || forth == NULL || back == NULL ? sf_fail_memory(error) : SF_OK;
     for (uint32_t i = 0; status == SF_OK && i < count; i++)
         nodes[i] = turn_node(t, tree, size, i);
-    if (status == SF_OK)
-        qsort(nodes, count, sizeof *nodes, compare_turned);
+    if (status == SF_OK) qsort(nodes, count, sizeof *nodes, compare_turned);
     for (uint32_t i = 0; status == SF_OK && i < count; i++) {
         forth[nodes[i].from] = i;
         back[i] = nodes[i].from;
@@ -104,21 +102,18 @@ static int turn_request(sf_surrogate_request *request, turn *t, sf_error *error)
     t->tree.delay_count = request->tree->delay_count;
     for (uint32_t size = 1; size <= request->max_size && status == SF_OK; size++)
         status = turn_level(t, request->tree, size, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bool placed = request->pairs.min_distance_um > 0;
     t->trains = sf_resize(NULL, units, sizeof *t->trains);
     t->x_um = sf_resize(NULL, units, sizeof *t->x_um);
     t->y_um = sf_resize(NULL, units, sizeof *t->y_um);
-    if (t->trains == NULL || t->x_um == NULL || t->y_um == NULL)
-        return sf_fail_memory(error);
+    if (t->trains == NULL || t->x_um == NULL || t->y_um == NULL) return sf_fail_memory(error);
     for (uint32_t u = 0; u < units; u++) {
         t->trains[u] = request->trains[units - 1 - u];
         t->x_um[u] = placed ? request->pairs.x_um[units - 1 - u] : 0;
         t->y_um[u] = placed ? request->pairs.y_um[units - 1 - u] : 0;
     }
-    if (request->events->count > 0)
-        request->origin_ns += request->events->times[request->events->count - 1];
+    if (request->events->count > 0) request->origin_ns += request->events->times[request->events->count - 1];
     request->events = &t->events;
     request->tree = &t->tree;
     request->trains = t->trains;
@@ -192,14 +187,12 @@ static void list_all(listing *l, const sf_surrogate_request *request, uint32_t s
 static int list_prefixes(sf_surrogate_level *level, const sf_level *nodes, uint32_t size)
 {
     level->prefix_count = (uint32_t)nodes->count;
-    if (size == 1)
-        return SF_OK;
+    if (size == 1) return SF_OK;
     uint32_t *parents = sf_resize(NULL, nodes->count, sizeof *parents);
     uint32_t *steps = sf_resize(NULL, nodes->count, sizeof *steps);
     level->parents = parents;
     level->steps = steps;
-    if (parents == NULL || steps == NULL)
-        return SF_NO_MEMORY;
+    if (parents == NULL || steps == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < nodes->count; i++) {
         parents[i] = nodes->nodes[i].parent;
         steps[i] = nodes->nodes[i].step;
@@ -240,8 +233,7 @@ static int list_level(sf_surrogate_side *side, const sf_surrogate_request *reque
     if (status != SF_OK || l.first == NULL || l.candidates == NULL || l.observed == NULL ||
         l.candidate_of == NULL)
         return sf_fail_memory(error);
-    if (!none)
-        list_all(&l, request, size);
+    if (!none) list_all(&l, request, size);
     side->candidates[size - 2] = l.count;
     *judges = l.judges;
     if (!none && l.next_node != l.nodes->count)
@@ -288,10 +280,8 @@ int sf_surrogate_side_open(sf_surrogate_side *side, const sf_surrogate_request *
         side->turn = sf_alloc(1, sizeof *side->turn);
         status = side->turn != NULL ? turn_request(&turned, side->turn, error) : sf_fail_memory(error);
     }
-    if (status == SF_OK)
-        status = fill(side, &turned, error);
-    if (status != SF_OK)
-        sf_surrogate_side_close(side);
+    if (status == SF_OK) status = fill(side, &turned, error);
+    if (status != SF_OK) sf_surrogate_side_close(side);
     return status;
 }
 
@@ -331,8 +321,7 @@ static sf_episode episode_of(const sf_surrogate_side *side, uint32_t k, uint64_t
 double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64_t candidate, double mean)
 {
     uint32_t delay = side->levels[k].candidates[candidate] / side->events.unit_count;
-    if (side->saturations == NULL || side->events.count == 0)
-        return side->ratios[delay];
+    if (side->saturations == NULL || side->events.count == 0) return side->ratios[delay];
     double near;
     if (k == 0) {
         near = side->near[candidate];

@@ -127,18 +127,15 @@ static int find_leads(sf_surrogate_counter *c)
 {
     const sf_surrogate_plan *plan = c->plan;
     c->leads = sf_alloc(plan->level_count, sizeof *c->leads);
-    if (c->leads == NULL)
-        return SF_NO_MEMORY;
+    if (c->leads == NULL) return SF_NO_MEMORY;
     for (uint32_t k = plan->level_count; k-- > 0;) {
         const sf_surrogate_level *level = &plan->levels[k];
         c->leads[k] = sf_alloc(level->prefix_count, sizeof **c->leads);
-        if (c->leads[k] == NULL)
-            return SF_NO_MEMORY;
+        if (c->leads[k] == NULL) return SF_NO_MEMORY;
         for (uint32_t i = 0; i < level->prefix_count; i++)
             c->leads[k][i] = level->first[i + 1] > level->first[i];
         for (uint32_t i = 0; k + 1 < plan->level_count && i < level[1].prefix_count; i++)
-            if (c->leads[k + 1][i])
-                c->leads[k][level[1].parents[i]] = true;
+            if (c->leads[k + 1][i]) c->leads[k][level[1].parents[i]] = true;
     }
     return SF_OK;
 }
@@ -146,15 +143,13 @@ static int find_leads(sf_surrogate_counter *c)
 static int open_workers(sf_surrogate_counter *c)
 {
     c->workers = sf_alloc(c->threads, sizeof *c->workers);
-    if (c->workers == NULL)
-        return SF_NO_MEMORY;
+    if (c->workers == NULL) return SF_NO_MEMORY;
     for (unsigned t = 0; t < c->threads; t++) {
         worker *w = &c->workers[t];
         w->slots = sf_alloc(c->events->unit_count, sizeof *w->slots);
         w->cells = sf_alloc((size_t)c->events->unit_count + 1, sizeof *w->cells);
         w->maxima = sf_alloc((size_t)c->plan->level_count * c->batch, sizeof *w->maxima);
-        if (w->slots == NULL || w->cells == NULL || w->maxima == NULL)
-            return SF_NO_MEMORY;
+        if (w->slots == NULL || w->cells == NULL || w->maxima == NULL) return SF_NO_MEMORY;
         if (c->in_lanes) {
             w->lane_counts = sf_resize(NULL, c->events->unit_count, sizeof *w->lane_counts);
             if (w->lane_counts == NULL || sf_lane_train_open(&w->train, &c->mover) != SF_OK)
@@ -173,8 +168,7 @@ static int list_asked(sf_surrogate_counter *c)
     uint32_t units = c->events->unit_count;
     c->asked_first = sf_alloc((size_t)units + 1, sizeof *c->asked_first);
     c->asked = sf_resize(NULL, c->base[plan->level_count], sizeof *c->asked);
-    if (c->asked_first == NULL || c->asked == NULL)
-        return SF_NO_MEMORY;
+    if (c->asked_first == NULL || c->asked == NULL) return SF_NO_MEMORY;
     for (uint32_t k = 0; k < plan->level_count; k++)
         for (uint64_t i = 0; i < c->base[k + 1] - c->base[k]; i++)
             c->asked_first[plan->levels[k].candidates[i] % units + 1]++;
@@ -199,8 +193,7 @@ static int open_lanes(sf_surrogate_counter *c)
     c->batch = SF_SHIFT_LANES;
     c->lists = sf_alloc(c->events->unit_count, sizeof *c->lists);
     c->held = sf_alloc(plan->level_count, sizeof *c->held);
-    if (c->lists == NULL || c->held == NULL)
-        return SF_NO_MEMORY;
+    if (c->lists == NULL || c->held == NULL) return SF_NO_MEMORY;
     for (uint32_t k = 0; k < plan->level_count; k++)
         if ((c->held[k] = sf_alloc(plan->levels[k].prefix_count, sizeof **c->held)) == NULL)
             return SF_NO_MEMORY;
@@ -215,11 +208,9 @@ static int open_images(sf_surrogate_counter *c)
     fit = fit < least ? least : fit;
     c->batch = fit > MOST_BATCH ? MOST_BATCH : (uint32_t)fit;
     c->images = sf_alloc(c->batch, sizeof *c->images);
-    if (c->images == NULL)
-        return SF_NO_MEMORY;
+    if (c->images == NULL) return SF_NO_MEMORY;
     for (uint32_t b = 0; b < c->batch; b++)
-        if (sf_image_open(&c->images[b], &c->mover) != SF_OK)
-            return SF_NO_MEMORY;
+        if (sf_image_open(&c->images[b], &c->mover) != SF_OK) return SF_NO_MEMORY;
     return SF_OK;
 }
 
@@ -229,12 +220,10 @@ static int open_all(sf_surrogate_counter *c)
     for (uint32_t k = 0; k < plan->level_count; k++)
         c->base[k + 1] = c->base[k] + plan->levels[k].first[plan->levels[k].prefix_count];
     c->reaches = sf_alloc(plan->delay_count, sizeof *c->reaches);
-    if (c->reaches == NULL || sf_mover_open(&c->mover, c->events, plan) != SF_OK)
-        return SF_NO_MEMORY;
+    if (c->reaches == NULL || sf_mover_open(&c->mover, c->events, plan) != SF_OK) return SF_NO_MEMORY;
     for (uint32_t d = 0; plan->level_count > 1 && d < plan->delay_count; d++) {
         c->reaches[d] = sf_resize(NULL, c->events->count, sizeof **c->reaches);
-        if (c->reaches[d] == NULL)
-            return SF_NO_MEMORY;
+        if (c->reaches[d] == NULL) return SF_NO_MEMORY;
         sf_followers_find(c->reaches[d], c->events->times, 0, c->events->count, c->events->times,
                           c->events->count, plan->delays[d]);
     }
@@ -255,8 +244,7 @@ int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *e
 {
     sf_surrogate_counter *c = sf_alloc(1, sizeof *c);
     *counter = NULL;
-    if (c == NULL)
-        return sf_fail_memory(error);
+    if (c == NULL) return sf_fail_memory(error);
     c->events = events;
     c->plan = plan;
     c->threads = threads > 0 ? threads : 1;
@@ -270,8 +258,7 @@ int sf_surrogate_counter_open(sf_surrogate_counter **counter, const sf_events *e
 
 void sf_surrogate_counter_close(sf_surrogate_counter *c)
 {
-    if (c == NULL)
-        return;
+    if (c == NULL) return;
     for (uint32_t b = 0; c->images != NULL && b < c->batch; b++)
         sf_image_close(&c->images[b], c->plan->delay_count);
     for (uint32_t d = 0; c->reaches != NULL && d < c->plan->delay_count; d++)
@@ -320,8 +307,7 @@ static void reach(sf_surrogate_reached *reached, uint32_t count, uint32_t record
 static void raise_maximum(double *maximum, const sf_surrogate_scale *scale, uint32_t count)
 {
     double standardised = ((double)count - scale->mean) * scale->scale;
-    if (standardised > *maximum)
-        *maximum = standardised;
+    if (standardised > *maximum) *maximum = standardised;
 }
 
 /* ---- counts that are kept ---- */
@@ -360,8 +346,7 @@ static void record(sf_surrogate_counter *c, worker *w, uint32_t level, uint64_t 
     sf_surrogate_tally *tally = &c->tallies[candidate];
     tally->sum += count;
     tally->sum_squares += (uint64_t)count * count;
-    if (c->kept != NULL)
-        keep(c, c->batch_first + b, candidate, count);
+    if (c->kept != NULL) keep(c, c->batch_first + b, candidate, count);
 }
 
 /* ---- counting the candidates of a prefix ---- */
@@ -373,11 +358,9 @@ static size_t own_windows(sf_window *windows, const sf_followers *reaches, const
     size_t count = 0, sum = 0;
     for (size_t k = 0; k < length; k++) {
         /* Ends lie far apart in the stream: ask for their surroundings ahead of time. */
-        if (k + AHEAD < length)
-            __builtin_prefetch(&reaches[list[k + AHEAD].end]);
+        if (k + AHEAD < length) __builtin_prefetch(&reaches[list[k + AHEAD].end]);
         sf_followers own = reaches[list[k].end];
-        if (k + 1 < length && reaches[list[k + 1].end].from < own.to)
-            own.to = reaches[list[k + 1].end].from;
+        if (k + 1 < length && reaches[list[k + 1].end].from < own.to) own.to = reaches[list[k + 1].end].from;
         windows[count] = (sf_window){own.from, own.to, list[k].start};
         count += own.to > own.from;
         sum += own.to > own.from ? own.to - own.from : 0;
@@ -392,8 +375,7 @@ static void walk(sf_greedy_count *cells, const sf_window *windows, size_t count,
 {
     const sf_image_spike *spikes = image->spikes;
     for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count)
-            __builtin_prefetch(&spikes[windows[i + AHEAD].from]);
+        if (i + AHEAD < count) __builtin_prefetch(&spikes[windows[i + AHEAD].from]);
         for (uint32_t q = windows[i].from; q < windows[i].to; q++)
             sf_greedy_take(&cells[slots[spikes[q].owner]], windows[i].start, spikes[q].after);
     }
@@ -408,8 +390,7 @@ static void merge(sf_greedy_count *into, const sf_window *windows, size_t count,
         uint32_t q = positions[i];
         while (k < count && windows[k].to <= q)
             k++;
-        if (k < count && q >= windows[k].from)
-            sf_greedy_take(into, windows[k].start, image->spikes[q].after);
+        if (k < count && q >= windows[k].from) sf_greedy_take(into, windows[k].start, image->spikes[q].after);
     }
 }
 
@@ -463,8 +444,7 @@ static int tell(const sf_surrogate_counter *c)
 static void fail_all(sf_surrogate_counter *c, int status)
 {
     int none = SF_OK;
-    if (status != SF_OK)
-        atomic_compare_exchange_strong(&c->failure, &none, status);
+    if (status != SF_OK) atomic_compare_exchange_strong(&c->failure, &none, status);
 }
 
 #define TELL_SECONDS 0.005
@@ -474,8 +454,7 @@ static int go_on(sf_surrogate_counter *c, unsigned number)
 {
     int failure = atomic_load_explicit(&c->failure, memory_order_relaxed);
     double now = failure == SF_OK && number == 0 ? sf_clock_seconds() : 0;
-    if (now == 0 || now - c->told < TELL_SECONDS)
-        return failure;
+    if (now == 0 || now - c->told < TELL_SECONDS) return failure;
     c->told = now;
     return tell(c);
 }
@@ -492,8 +471,7 @@ static int count_prefix(sf_surrogate_counter *c, worker *w, uint32_t level, uint
     const sf_surrogate_level *at = &c->plan->levels[level];
     uint32_t units = c->events->unit_count;
     const sf_list_entry *list = w->arena + offset;
-    if (sf_reserve(&w->windows, &w->window_capacity, length, sizeof *w->windows) != 0)
-        return SF_NO_MEMORY;
+    if (sf_reserve(&w->windows, &w->window_capacity, length, sizeof *w->windows) != 0) return SF_NO_MEMORY;
     int status = SF_OK;
     group g = {.level = level, .end = at->first[prefix]};
     while (status == SF_OK && g.end < at->first[prefix + 1]) {
@@ -562,8 +540,7 @@ static int extend(const sf_surrogate_counter *c, worker *w, const siblings *s)
     uint32_t slots = 0;
     size_t found = 0;
     for (uint32_t i = s->first; i < s->last; i++)
-        if (c->leads[s->level][i])
-            w->slots[unit_of(c, s, i)] = ++slots;
+        if (c->leads[s->level][i]) w->slots[unit_of(c, s, i)] = ++slots;
     int status = sf_reserve(&w->windows, &w->window_capacity, s->length, sizeof *w->windows) == 0 &&
                          sf_reserve(&w->ends, &w->end_capacity, w->end_count + slots, sizeof *w->ends) == 0
                      ? collect(c, w, s, &found)
@@ -573,8 +550,7 @@ static int extend(const sf_surrogate_counter *c, worker *w, const siblings *s)
     if (status != SF_OK ||
         sf_reserve(&w->arena, &w->arena_capacity, w->arena_count + found + 1, sizeof *w->arena) != 0)
         return SF_NO_MEMORY;
-    if (slots > 0)
-        sf_hits_deal(w->arena + w->arena_count, w->ends + w->end_count, slots, w->hits, found);
+    if (slots > 0) sf_hits_deal(w->arena + w->arena_count, w->ends + w->end_count, slots, w->hits, found);
     w->end_count += slots;
     w->arena_count += found;
     return SF_OK;
@@ -603,8 +579,7 @@ static int grow_siblings(sf_surrogate_counter *c, worker *w, const siblings *s)
     size_t mark = w->arena_count, next = w->end_count, begin = mark, first_end = next;
     int status = extend(c, w, s);
     for (uint32_t i = s->first; i < s->last && status == SF_OK; i++) {
-        if (!c->leads[s->level][i])
-            continue;
+        if (!c->leads[s->level][i]) continue;
         size_t end = mark + w->ends[next++];
         status = grow(c, w, s->level, i, begin, end - begin);
         begin = end;
@@ -620,12 +595,10 @@ static int hold_list(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_
 {
     const uint64_t *first = c->plan->levels[level].first;
     unit_lists *lists = &c->lists[w->unit];
-    if (level == 0 || first[prefix] == first[prefix + 1])
-        return SF_OK;
+    if (level == 0 || first[prefix] == first[prefix + 1]) return SF_OK;
     if (sf_reserve(&lists->entries, &lists->capacity, lists->count + length + 1, sizeof *lists->entries) != 0)
         return SF_NO_MEMORY;
-    if (length > 0)
-        memcpy(lists->entries + lists->count, w->arena + offset, length * sizeof *lists->entries);
+    if (length > 0) memcpy(lists->entries + lists->count, w->arena + offset, length * sizeof *lists->entries);
     c->held[level][prefix] = (held_list){lists->count, length, w->unit};
     lists->count += length;
     return SF_OK;
@@ -637,8 +610,7 @@ static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t pre
 {
     int status = c->in_lanes ? hold_list(c, w, level, prefix, offset, length)
                              : count_prefix(c, w, level, prefix, offset, length);
-    if (level + 1 == c->plan->level_count)
-        return status;
+    if (level + 1 == c->plan->level_count) return status;
     const sf_surrogate_level *next = &c->plan->levels[level + 1];
     uint32_t units = c->events->unit_count, child = children_of(next, prefix);
     while (status == SF_OK && child < next->prefix_count && next->parents[child] == prefix) {
@@ -655,8 +627,7 @@ static int grow(sf_surrogate_counter *c, worker *w, uint32_t level, uint32_t pre
 static int grow_unit(sf_surrogate_counter *c, worker *w, uint32_t unit)
 {
     const uint32_t *first = &c->events->first[unit];
-    if (c->plan->level_count == 0 || !c->leads[0][unit])
-        return SF_OK;
+    if (c->plan->level_count == 0 || !c->leads[0][unit]) return SF_OK;
     if (sf_reserve(&w->arena, &w->arena_capacity, first[1] - first[0], sizeof *w->arena) != 0)
         return SF_NO_MEMORY;
     w->unit = unit;
@@ -670,8 +641,7 @@ static int count_unit(void *context, unsigned number, size_t unit)
 {
     sf_surrogate_counter *c = context;
     int status = go_on(c, number);
-    if (status == SF_OK)
-        status = grow_unit(c, &c->workers[number], (uint32_t)unit);
+    if (status == SF_OK) status = grow_unit(c, &c->workers[number], (uint32_t)unit);
     atomic_fetch_add_explicit(&c->units_done, 1, memory_order_relaxed);
     fail_all(c, status);
     return status;
@@ -692,8 +662,7 @@ static void count_pairs(sf_surrogate_counter *c, worker *w, const wanted *asked,
         memset(w->lane_counts, 0, c->events->unit_count * sizeof *w->lane_counts);
         sf_shift_lanes_sweep(w->lane_counts, &c->lanes, &w->train, c->plan->delays[d]);
         for (uint64_t i = 0; i < count; i++)
-            if (asked[i].delay == d)
-                record_lanes(c, w, &asked[i], &w->lane_counts[asked[i].prefix]);
+            if (asked[i].delay == d) record_lanes(c, w, &asked[i], &w->lane_counts[asked[i].prefix]);
     }
 }
 
@@ -725,15 +694,13 @@ static int count_train(void *context, unsigned number, size_t unit)
         sf_shift_lanes_move(&w->train, &c->lanes, (uint32_t)unit, c->batch_first, c->batch_count);
         while (pairs < count && asked[pairs].level == 0)
             pairs++;
-        if (!c->pairs_counted && pairs > 0)
-            count_pairs(c, w, asked, pairs);
+        if (!c->pairs_counted && pairs > 0) count_pairs(c, w, asked, pairs);
     }
     for (uint64_t i = pairs; i < count && status == SF_OK; i++) {
         held_list list = c->held[asked[i].level][asked[i].prefix];
         const unit_lists *lists = &c->lists[list.unit];
         sf_lane_count counts = {0};
-        if (!lists->held || lists->counted)
-            continue;
+        if (!lists->held || lists->counted) continue;
         sf_shift_lanes_merge(&counts, &c->lanes, &w->train, lists->entries + list.offset, list.length,
                              c->plan->delays[asked[i].delay]);
         record_lanes(c, w, &asked[i], &counts);
@@ -753,10 +720,8 @@ static int count_in_lanes(sf_surrogate_counter *c)
         c->lists[u].counted = false;
     c->pairs_counted = false;
     do {
-        if (left > 0)
-            status = sf_parallel_watched(c->threads, units, list_unit, watch, c);
-        if (status == SF_OK)
-            status = sf_parallel_watched(c->threads, units, count_train, watch, c);
+        if (left > 0) status = sf_parallel_watched(c->threads, units, list_unit, watch, c);
+        if (status == SF_OK) status = sf_parallel_watched(c->threads, units, count_train, watch, c);
         c->pairs_counted = true;
         uint32_t held = 0;
         for (uint32_t u = 0; u < units; u++)
@@ -780,8 +745,7 @@ static int make_image(void *context, unsigned number, size_t item)
     sf_surrogate_counter *c = context;
     int status = go_on(c, number);
     fail_all(c, status);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_image_make(&c->images[item], &c->mover, c->batch_first + (uint32_t)item, &c->workers[number].room);
     return SF_OK;
 }
@@ -808,8 +772,7 @@ static int count_batches(sf_surrogate_counter *c, double *maxima, sf_error *erro
             for (size_t i = 0; i < (size_t)c->plan->level_count * c->batch; i++)
                 c->workers[t].maxima[i] = -INFINITY;
         status = c->in_lanes ? count_in_lanes(c) : count_by_images(c);
-        if (status == SF_OK)
-            status = tell(c);
+        if (status == SF_OK) status = tell(c);
         for (uint32_t k = 0; maxima != NULL && k < c->plan->level_count; k++)
             for (uint32_t b = 0; b < c->batch_count; b++)
                 for (unsigned t = 0; t < c->threads; t++)
@@ -844,8 +807,7 @@ int sf_surrogate_counter_tally(sf_surrogate_counter *c, uint32_t first, uint32_t
     memset(tallies, 0, c->base[c->plan->level_count] * sizeof *tallies);
     keep_counts(c);
     int status = count_batches(c, NULL, error);
-    if (status != SF_OK)
-        c->kept_count = 0;
+    if (status != SF_OK) c->kept_count = 0;
     return status;
 }
 
@@ -892,8 +854,7 @@ int sf_surrogate_counter_compare(sf_surrogate_counter *c, uint32_t first, uint32
         maxima[i] = -INFINITY;
     bool kept = c->kept != NULL && first >= c->kept_first && first - c->kept_first <= c->kept_count &&
                 count <= c->kept_count - (first - c->kept_first);
-    if (!kept)
-        return count_batches(c, maxima, error);
+    if (!kept) return count_batches(c, maxima, error);
     reach_kept(c);
     return sf_parallel_for(c->threads, count, read_kept, &(kept_call){c, maxima});
 }

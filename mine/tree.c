@@ -44,8 +44,7 @@ void sf_tree_steps(const sf_tree *tree, uint32_t size, size_t node, uint32_t *st
 /* The child of a node by its step, by bisection, or SIZE_MAX. */
 static size_t find_child(const sf_tree *tree, uint32_t size, size_t node, uint32_t step)
 {
-    if (node == SF_NO_NODE)
-        return SIZE_MAX;
+    if (node == SF_NO_NODE) return SIZE_MAX;
     sf_node_range range = sf_tree_children(tree, size, node);
     const sf_node *children = tree->levels[size].nodes;
     size_t end = range.end;
@@ -80,8 +79,7 @@ int sf_tree_link(sf_tree *tree, uint32_t size, sf_error *error)
                            size, size - 1);
         node->suffix = suffix != SIZE_MAX ? (uint32_t)suffix : SF_NO_NODE;
     }
-    if (!tree->cut)
-        tree->complete = size;
+    if (!tree->cut) tree->complete = size;
     return SF_OK;
 }
 
@@ -92,17 +90,14 @@ bool sf_tree_returns(const sf_tree *tree, uint32_t size, size_t prefix, uint32_t
     steps[size - 1] = step;
     for (uint32_t a = 1; a < size; a++)
         for (uint32_t b = 0; b < a; b++)
-            if (steps[a] % tree->unit_count == steps[b] % tree->unit_count)
-                return true;
+            if (steps[a] % tree->unit_count == steps[b] % tree->unit_count) return true;
     return false;
 }
 
 bool sf_pair_allowed(const sf_pair_rule *rule, uint32_t from, uint32_t to)
 {
-    if (from == to)
-        return rule->self;
-    if (rule->min_distance_um <= 0)
-        return true;
+    if (from == to) return rule->self;
+    if (rule->min_distance_um <= 0) return true;
     double distance = hypot(rule->x_um[from] - rule->x_um[to], rule->y_um[from] - rule->y_um[to]);
     return !(distance < rule->min_distance_um); /* true where a position is unknown */
 }
@@ -110,10 +105,8 @@ bool sf_pair_allowed(const sf_pair_rule *rule, uint32_t from, uint32_t to)
 /* What may follow the prefix at hand: for pairs every step there is, else the children of its suffix. */
 static sf_node_range followers(const sf_join *join)
 {
-    if (join->parent >= join->tree->levels[join->size - 2].count)
-        return (sf_node_range){0, 0};
-    if (join->size == 2)
-        return (sf_node_range){0, (size_t)join->tree->delay_count * join->tree->unit_count};
+    if (join->parent >= join->tree->levels[join->size - 2].count) return (sf_node_range){0, 0};
+    if (join->size == 2) return (sf_node_range){0, (size_t)join->tree->delay_count * join->tree->unit_count};
     const sf_node *prefix = &join->tree->levels[join->size - 2].nodes[join->parent];
     return sf_tree_children(join->tree, join->size - 2, prefix->suffix);
 }

@@ -24,8 +24,7 @@ typedef struct search {
 static int add_burst(const search *s, size_t first, size_t spikes)
 {
     sf_unit_bursts *bursts = s->bursts;
-    if (spikes < s->rule->least_spikes)
-        return SF_OK;
+    if (spikes < s->rule->least_spikes) return SF_OK;
     if (sf_reserve(&bursts->items, &bursts->capacity, bursts->count + 1, sizeof *bursts->items) != 0)
         return sf_fail_memory(s->error);
     bursts->items[bursts->count++] =
@@ -58,8 +57,7 @@ static run next_run(const search *s, size_t *next)
     size_t first = *next;
     while (first + 1 < s->count && interval_after(s, first) > s->rule->begin_ns)
         first++;
-    if (first + 1 >= s->count)
-        return (run){.spikes = 0};
+    if (first + 1 >= s->count) return (run){.spikes = 0};
     size_t last = end_of_run(s, first + 1, s->rule->within_ns);
     *next = last + 1;
     return (run){first, last - first + 1};
@@ -86,8 +84,7 @@ static int find_max_interval(const search *s)
             before.spikes = after.first + after.spikes - before.first;
             continue;
         }
-        if (length_ns(s, &before) >= s->rule->least_ns)
-            status = add_burst(s, before.first, before.spikes);
+        if (length_ns(s, &before) >= s->rule->least_ns) status = add_burst(s, before.first, before.spikes);
         before = after;
     }
     return status;
@@ -99,8 +96,7 @@ static bool has_core(const search *s, size_t first, size_t last)
 {
     for (size_t from = first, to; from <= last; from = to + 1) {
         to = end_of_run(s, from, s->limits->intervals.core_ns);
-        if (to - from + 1 >= s->rule->least_spikes)
-            return true;
+        if (to - from + 1 >= s->rule->least_spikes) return true;
     }
     return false;
 }
@@ -110,8 +106,7 @@ static int find_cores(const search *s)
     int status = SF_OK;
     for (size_t from = 0, to; from < s->count && status == SF_OK; from = to + 1) {
         to = end_of_run(s, from, s->limits->intervals.extend_ns);
-        if (has_core(s, from, to))
-            status = add_burst(s, from, to - from + 1);
+        if (has_core(s, from, to)) status = add_burst(s, from, to - from + 1);
     }
     return status;
 }
@@ -147,11 +142,9 @@ static bool extend(const search *s, run *r, double *surprise)
 static bool shorten(const search *s, run *r, double *surprise)
 {
     const run shorter = {r->first + 1, r->spikes - 1};
-    if (r->spikes <= 3)
-        return false;
+    if (r->spikes <= 3) return false;
     double found = surprise_in(s, shorter);
-    if (found <= *surprise)
-        return false;
+    if (found <= *surprise) return false;
     *r = shorter;
     *surprise = found;
     return true;
@@ -172,8 +165,7 @@ static int find_surprising(const search *s)
             ;
         while (shorten(s, &r, &surprise))
             ;
-        if (surprise >= s->rule->least_surprise)
-            status = add_burst(s, r.first, r.spikes);
+        if (surprise >= s->rule->least_surprise) status = add_burst(s, r.first, r.spikes);
         from = r.first + r.spikes;
     }
     return status;
@@ -188,10 +180,8 @@ sf_burst_limits sf_burst_limits_find(const int64_t *intervals_ns, size_t count, 
     for (size_t i = 0; i < count; i++)
         sum += (double)intervals_ns[i];
     limits.mean_ns = count > 0 ? sum / (double)count : 0;
-    if (rule->method == SF_BURSTS_LOG_ISI)
-        limits.intervals = sf_interval_limits_log(intervals_ns, count);
-    if (rule->method == SF_BURSTS_CMA)
-        limits.intervals = sf_interval_limits_cma(intervals_ns, count);
+    if (rule->method == SF_BURSTS_LOG_ISI) limits.intervals = sf_interval_limits_log(intervals_ns, count);
+    if (rule->method == SF_BURSTS_CMA) limits.intervals = sf_interval_limits_cma(intervals_ns, count);
     return limits;
 }
 

@@ -17,8 +17,7 @@ double sf_mine_core_seconds(const sf_delay *delays, size_t delay_count, double s
 int sf_engine_supports(const sf_engine *engine, sf_operation operation, const sf_device *device,
                        sf_error *why)
 {
-    if (sf_device_supports(device, operation, engine->name))
-        return SF_OK;
+    if (sf_device_supports(device, operation, engine->name)) return SF_OK;
     return sf_fail(why, SF_USAGE, NULL, "the engine %s does not run on %s: choose another, or cpu",
                    engine->name, sf_device_name(device));
 }

@@ -29,10 +29,8 @@ static int choose(sf_device **device, const sf_live_options *config, sf_error *e
 /* What a device refuses or fails at, the CPU does: only memory of this program ends the run. */
 static int forgive(int status, const sf_error *reason, sf_error *error)
 {
-    if (status == SF_OK || status == SF_UNAVAILABLE)
-        return SF_OK;
-    if (error != NULL)
-        *error = *reason;
+    if (status == SF_OK || status == SF_UNAVAILABLE) return SF_OK;
+    if (error != NULL) *error = *reason;
     return status;
 }
 
@@ -43,8 +41,7 @@ int sf_accelerator_open(sf_accelerator *accelerator, const sf_live_options *conf
     if (sf_parse_bytes(config->device_memory, &bytes)) /* else auto: as the program's environment has it */
         sf_device_set_memory_limit(bytes);
     int status = choose(&accelerator->device, config, error);
-    if (status != SF_OK || accelerator->device == NULL)
-        return status;
+    if (status != SF_OK || accelerator->device == NULL) return status;
     sf_error reason;
     status = sf_resident_open(&accelerator->resident, accelerator->device, &reason);
     if (status == SF_UNAVAILABLE)
@@ -61,8 +58,7 @@ void sf_accelerator_close(sf_accelerator *accelerator)
 
 int sf_accelerator_append(sf_accelerator *accelerator, const sf_history *history, sf_error *error)
 {
-    if (accelerator->resident == NULL)
-        return SF_OK;
+    if (accelerator->resident == NULL) return SF_OK;
     sf_error reason;
     return forgive(sf_resident_append(accelerator->resident, history, &reason), &reason, error);
 }
@@ -71,12 +67,10 @@ int sf_accelerator_hold(sf_accelerator *accelerator, const sf_history *history, 
                         sf_resident **resident, sf_error *error)
 {
     *resident = NULL;
-    if (accelerator->resident == NULL)
-        return SF_OK;
+    if (accelerator->resident == NULL) return SF_OK;
     sf_error reason;
     int status = sf_resident_hold(accelerator->resident, history, first, last, &reason);
-    if (status == SF_OK)
-        *resident = accelerator->resident;
+    if (status == SF_OK) *resident = accelerator->resident;
     return forgive(status, &reason, error);
 }
 
@@ -86,7 +80,6 @@ void sf_accelerator_status(const sf_accelerator *accelerator, sf_status_message 
     bool sick = sf_device_sick(accelerator->device, &failure);
     snprintf(status->device, sizeof status->device, "%s", sf_device_name(accelerator->device));
     snprintf(status->device_state, sizeof status->device_state, sick ? "sick" : "ok");
-    if (sick)
-        snprintf(status->device_note, sizeof status->device_note, "%.255s", failure.text);
+    if (sick) snprintf(status->device_note, sizeof status->device_note, "%.255s", failure.text);
     status->device_memory = sf_device_memory(accelerator->device);
 }

@@ -29,16 +29,14 @@ struct sf_aligned {
 int sf_aligned_open(sf_aligned **aligned, const sf_aligned_settings *settings, sf_error *error)
 {
     *aligned = sf_alloc(1, sizeof **aligned);
-    if (*aligned == NULL)
-        return sf_fail_memory(error);
+    if (*aligned == NULL) return sf_fail_memory(error);
     (*aligned)->settings = *settings;
     return settings->reference != NULL ? sf_pulses_open(&(*aligned)->pulses, settings->train, error) : SF_OK;
 }
 
 void sf_aligned_close(sf_aligned *it)
 {
-    if (it == NULL)
-        return;
+    if (it == NULL) return;
     sf_pulses_close(it->pulses);
     sf_free(it->spikes);
     sf_free(it->markers);
@@ -63,8 +61,7 @@ static void note_pulses(sf_aligned *it, const sf_batch *batch)
 static void log_state(sf_aligned *it)
 {
     sf_pulses_status now = sf_pulses_look(it->pulses);
-    if (now.state == it->told)
-        return;
+    if (now.state == it->told) return;
     it->told = now.state;
     if (strcmp(now.state, "locked") == 0)
         sf_log(SF_LOG_INFO, "%s: by its pulses %.6f s and %.2f ppm from the reference's clock",
@@ -86,8 +83,7 @@ static void leave_out(sf_aligned *it, size_t spikes, size_t markers)
     atomic_fetch_add(&it->markers_left_out, markers);
     it->spike_count -= spikes;
     it->marker_count -= markers;
-    if (it->spike_count > 0)
-        memmove(it->spikes, it->spikes + spikes, it->spike_count * sizeof *it->spikes);
+    if (it->spike_count > 0) memmove(it->spikes, it->spikes + spikes, it->spike_count * sizeof *it->spikes);
     if (it->marker_count > 0)
         memmove(it->markers, it->markers + markers, it->marker_count * sizeof *it->markers);
 }
@@ -126,8 +122,7 @@ int sf_aligned_take(sf_aligned *it, const sf_batch *batch, sf_error *error)
     it->spike = it->marker = 0;
     it->goes_on = true;
     if (it->pulses == NULL) {
-        if (batch->joins)
-            sf_pulse_train_forget(it->settings.train);
+        if (batch->joins) sf_pulse_train_forget(it->settings.train);
         note_pulses(it, batch);
         return SF_OK;
     }
@@ -141,8 +136,7 @@ int sf_aligned_take(sf_aligned *it, const sf_batch *batch, sf_error *error)
     bool ready = sf_pulses_update(it->pulses);
     log_state(it);
     int status = hold(it, batch, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (ready) {
         map_all(it);
     } else {
@@ -159,8 +153,7 @@ int sf_aligned_take(sf_aligned *it, const sf_batch *batch, sf_error *error)
 /* Spikes piece by piece, each with the markers that are not after them; the rest with the last. */
 bool sf_aligned_next(sf_aligned *it, sf_batch *batch)
 {
-    if (!it->goes_on)
-        return false;
+    if (!it->goes_on) return false;
     *batch = it->rest;
     if (it->pulses == NULL) {
         it->goes_on = false;
@@ -185,8 +178,7 @@ bool sf_aligned_next(sf_aligned *it, sf_batch *batch)
     it->goes_on = it->spike < it->spike_count;
     it->rest.gaps = it->rest.gap_lost = it->rest.malformed = it->rest.out_of_range = it->rest.restarts = 0;
     it->rest.other_streams = 0;
-    if (!it->goes_on && !held)
-        it->spike_count = it->marker_count = 0;
+    if (!it->goes_on && !held) it->spike_count = it->marker_count = 0;
     return true;
 }
 
@@ -209,13 +201,11 @@ void sf_aligned_look(sf_aligned *it, sf_source_status *status)
     status->leaps += left_out;
     status->markers_left_out += atomic_load(&it->markers_left_out);
     status->pulses = "reference";
-    if (it->pulses == NULL)
-        return;
+    if (it->pulses == NULL) return;
     sf_pulses_status now = sf_pulses_look(it->pulses);
     status->pulses = now.state;
     status->pulse_ns = now.newest_ns;
-    if (now.newest_ns == INT64_MIN)
-        return;
+    if (now.newest_ns == INT64_MIN) return;
     status->offset_ns = now.offset_ns;
     status->drift_ppm = now.drift_ppm;
     status->residual_us = now.residual_us;

@@ -7,8 +7,7 @@ static void finish(sf_background *background)
 {
     background->work(background->job);
     atomic_store(&background->state, SF_BACKGROUND_DONE);
-    if (background->place != SF_BACKGROUND_INSIDE)
-        sf_bell_ring(&background->done);
+    if (background->place != SF_BACKGROUND_INSIDE) sf_bell_ring(&background->done);
 }
 
 static void *run(void *argument)
@@ -30,23 +29,18 @@ int sf_background_open(sf_background *background, const char *name, sf_backgroun
                        void (*work)(void *job), void *job, sf_error *error)
 {
     *background = (sf_background){.work = work, .job = job, .place = place};
-    if (place == SF_BACKGROUND_INSIDE)
-        return SF_OK;
+    if (place == SF_BACKGROUND_INSIDE) return SF_OK;
     int status = sf_bell_open(&background->bell, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&background->done, error);
-    if (status == SF_OK)
-        status = sf_thread_start(&background->thread, name, run, background, error);
-    if (status != SF_OK)
-        sf_background_close(background);
+    if (status == SF_OK) status = sf_bell_open(&background->done, error);
+    if (status == SF_OK) status = sf_thread_start(&background->thread, name, run, background, error);
+    if (status != SF_OK) sf_background_close(background);
     return status;
 }
 
 void sf_background_close(sf_background *background)
 {
     atomic_store(&background->leave, true);
-    if (background->thread.running)
-        sf_bell_ring(&background->bell);
+    if (background->thread.running) sf_bell_ring(&background->bell);
     sf_thread_join(&background->thread);
     sf_bell_close(&background->bell);
     sf_bell_close(&background->done);
@@ -65,8 +59,7 @@ static bool keep_going(void *user, const char *what, double done, double total)
 void sf_background_halt(sf_background *background)
 {
     atomic_store(&background->halted, true);
-    if (background->thread.running)
-        sf_bell_ring(&background->done);
+    if (background->thread.running) sf_bell_ring(&background->done);
 }
 
 sf_progress sf_background_progress(sf_background *background)

@@ -59,14 +59,11 @@ static void cut_out(sf_tiling_job *job, int64_t start_ns, int64_t stop_ns)
     size_t next = first;
     while (next < job->recorded_count && spans[next].start_ns < stop_ns)
         next++;
-    if (next == first || start_ns > stop_ns)
-        return;
+    if (next == first || start_ns > stop_ns) return;
     sf_span left[2];
     size_t count = 0;
-    if (spans[first].start_ns < start_ns)
-        left[count++] = (sf_span){spans[first].start_ns, start_ns};
-    if (spans[next - 1].stop_ns > stop_ns)
-        left[count++] = (sf_span){stop_ns, spans[next - 1].stop_ns};
+    if (spans[first].start_ns < start_ns) left[count++] = (sf_span){spans[first].start_ns, start_ns};
+    if (spans[next - 1].stop_ns > stop_ns) left[count++] = (sf_span){stop_ns, spans[next - 1].stop_ns};
     memmove(spans + first + count, spans + next, (job->recorded_count - next) * sizeof *spans);
     memcpy(spans + first, left, count * sizeof *left);
     job->recorded_count += count + first - next;
@@ -77,8 +74,7 @@ static int find_recorded(sf_tiling_job *job, const sf_connections_window *window
     sf_connections *connections = job->connections;
     forget_blanked(connections, job->window);
     int status = begin_recorded(job, window, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < connections->blanked_count; i++)
         cut_out(job, connections->blanked[i].start_ns, connections->blanked[i].stop_ns);
     for (size_t i = 0; i < window->observed_count; i++) {
@@ -145,8 +141,7 @@ static void fill(sf_connections *connections, const sf_connections_window *windo
     sf_tiling_job *job = &connections->job;
     uint64_t until = connections->filled + FILL_SPIKES;
     until = until > window->first ? until : window->first;
-    if (until > job->last || connections->tiling.place == SF_BACKGROUND_INSIDE)
-        until = job->last;
+    if (until > job->last || connections->tiling.place == SF_BACKGROUND_INSIDE) until = job->last;
     size_t count = (size_t)(until - connections->filled);
     if (count > 0)
         memcpy(job->spikes + job->count, sf_history_view(window->history, connections->filled),
@@ -158,12 +153,10 @@ static void fill(sf_connections *connections, const sf_connections_window *windo
 
 static int start_tiling(sf_connections *connections, const sf_connections_window *window, sf_error *error)
 {
-    if (!sf_background_is_idle(&connections->tiling))
-        return SF_OK;
+    if (!sf_background_is_idle(&connections->tiling)) return SF_OK;
     bool goes_on = connections->filling && connections->filled >= window->history->begin;
     int status = goes_on ? SF_OK : begin_filling(connections, window, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     fill(connections, window);
     /* Without recorded time there is none to have a share of. */
     if (!connections->filling && connections->job.recorded_count > 0)
@@ -176,12 +169,10 @@ static int take_tiling(sf_connections *connections, sf_connectivity *snapshot, s
                        sf_error *error)
 {
     sf_tiling_job *job = &connections->job;
-    if (!sf_background_take(&connections->tiling))
-        return SF_OK;
+    if (!sf_background_take(&connections->tiling)) return SF_OK;
     if (job->status == SF_CANCELLED) /* halted: nobody waits for it */
         return SF_OK;
-    if (job->status != SF_OK)
-        return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
+    if (job->status != SF_OK) return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
     sf_connectivity_free(snapshot);
     *snapshot = job->graph;
     job->graph = (sf_connectivity){0};
@@ -194,8 +185,7 @@ static int update_tiling(sf_connections *connections, const sf_connections_windo
                          sf_connectivity *snapshot, sf_span *span, bool *ready, sf_error *error)
 {
     int status = take_tiling(connections, snapshot, span, ready, error);
-    if (status == SF_OK)
-        status = start_tiling(connections, window, error);
+    if (status == SF_OK) status = start_tiling(connections, window, error);
     if (status == SF_OK) /* on a virtual clock it is there already */
         status = take_tiling(connections, snapshot, span, ready, error);
     return status;
@@ -219,8 +209,7 @@ static int take_pairs(sf_connections *connections, const sf_connections_window *
 {
     *ready = window->pair_count <= SF_CONNECTIONS_MOST;
     tell_too_many(connections, !*ready);
-    if (!*ready)
-        return SF_OK;
+    if (!*ready) return SF_OK;
     const sf_stretch stretch = {.unit_spikes = window->unit_spikes,
                                 .unit_count = connections->units->count,
                                 .duration_ns =
@@ -234,8 +223,7 @@ static int take_pairs(sf_connections *connections, const sf_connections_window *
 static int open_tiling(sf_connections *connections, bool virtual_clock, sf_error *error)
 {
     connections->job.unit_spikes = sf_alloc(connections->units->count, sizeof *connections->job.unit_spikes);
-    if (connections->job.unit_spikes == NULL)
-        return sf_fail_memory(error);
+    if (connections->job.unit_spikes == NULL) return sf_fail_memory(error);
     return sf_background_open(&connections->tiling, "synfire-tile", sf_background_inside(virtual_clock), tile,
                               &connections->job, error);
 }
@@ -248,8 +236,7 @@ int sf_connections_open(sf_connections *connections, const sf_live_options *conf
     int status = sf_queries_open(&connections->queries, config, units, device, virtual_clock, error);
     if (status == SF_OK && config->graph.enabled && config->graph.metric == SF_LIVE_STTC)
         status = open_tiling(connections, virtual_clock, error);
-    if (status != SF_OK)
-        sf_connections_close(connections);
+    if (status != SF_OK) sf_connections_close(connections);
     return status;
 }
 
@@ -270,8 +257,7 @@ void sf_connections_close(sf_connections *connections)
 static sf_left_out leave_out(const sf_connections *connections, sf_connectivity *snapshot)
 {
     sf_left_out left_out = sf_testing_limits(connections->config);
-    if (snapshot->is_tiling && snapshot->surrogates == 0)
-        return (sf_left_out){0};
+    if (snapshot->is_tiling && snapshot->surrogates == 0) return (sf_left_out){0};
     sf_connectivity_keep(snapshot, (sf_limits){left_out.max_p, left_out.max_q});
     left_out.count = snapshot->left_out;
     for (size_t i = 0; i < snapshot->left_out; i++)
@@ -300,8 +286,7 @@ int sf_connections_update(sf_connections *connections, const sf_connections_wind
 {
     *message = NULL;
     memset(connections->parts_ns, 0, sizeof connections->parts_ns);
-    if (!connections->config->graph.enabled)
-        return SF_OK;
+    if (!connections->config->graph.enabled) return SF_OK;
     sf_connectivity snapshot = {0};
     sf_span span = window->span;
     bool ready = false;
@@ -315,8 +300,7 @@ int sf_connections_update(sf_connections *connections, const sf_connections_wind
     sf_message *filled = sf_message_new(SF_TOPIC_GRAPH);
     status = filled != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK) {
-        if (window->testing != NULL)
-            sf_testing_mark(window->testing, &snapshot);
+        if (window->testing != NULL) sf_testing_mark(window->testing, &snapshot);
         filled->graph.left_out = leave_out(connections, &snapshot);
         filled->graph.window = span;
         filled->graph.threshold = snapshot.is_tiling ? NAN : window->threshold;

@@ -110,8 +110,7 @@ static uint64_t send_trigger(sf_control *control, const sf_decision *decision)
 static void blank_after(sf_control *control, const sf_decision *decision, int64_t now_ns)
 {
     int64_t length_ns = in_ns(control->setup.config->triggers[decision->trigger].blank_ms);
-    if (length_ns == 0 || decision->outcome == SF_OUTCOME_WITHHELD)
-        return;
+    if (length_ns == 0 || decision->outcome == SF_OUTCOME_WITHHELD) return;
     sf_span span = {now_ns, sf_time_plus(now_ns, length_ns)};
     if (!control->setup.inputs->virtual_clock) {
         int64_t since_ns = now_ns - control->newest_arrival_ns;
@@ -220,16 +219,14 @@ static void tell_burst(sf_control *control, bool ended, int64_t time_ns, int64_t
                                       .burst = control->bursts.burst,
                                       .time_ns = time_ns,
                                       .arrival_ns = real_time ? arrival_ns : sf_clock_monotonic_ns()});
-    if (ended)
-        fire(control, SF_LIVE_ON_BURST_END, 0, time_ns, arrival_ns);
+    if (ended) fire(control, SF_LIVE_ON_BURST_END, 0, time_ns, arrival_ns);
 }
 
 /* No spike before this time is to come: the burst that goes on may be over since before. */
 static void reach_bursts(sf_control *control, int64_t time_ns)
 {
     int64_t until_ns = control->bursts_wanted ? sf_isi_n_open_until_ns(&control->bursts) : INT64_MAX;
-    if (until_ns >= time_ns)
-        return;
+    if (until_ns >= time_ns) return;
     sf_isi_n_finish(&control->bursts);
     tell_burst(control, true, until_ns, control->newest_arrival_ns + (until_ns - control->newest_ns));
 }
@@ -238,13 +235,11 @@ static void watch_bursts(sf_control *control, const sf_spike *spike, int64_t arr
 {
     uint64_t before = control->bursts.burst.spikes;
     unsigned brought = sf_isi_n_take(&control->bursts, spike->time_ns, spike->unit);
-    if ((brought & SF_BURST_BEGAN) != 0)
-        tell_burst(control, false, spike->time_ns, arrival_ns);
+    if ((brought & SF_BURST_BEGAN) != 0) tell_burst(control, false, spike->time_ns, arrival_ns);
     if ((brought & (SF_BURST_BEGAN | SF_BURST_GREW)) != 0)
         fire(control, SF_LIVE_ON_BURST, (brought & SF_BURST_BEGAN) != 0 ? 0 : before, spike->time_ns,
              arrival_ns);
-    if ((brought & SF_BURST_ENDED) != 0)
-        tell_burst(control, true, spike->time_ns, arrival_ns);
+    if ((brought & SF_BURST_ENDED) != 0) tell_burst(control, true, spike->time_ns, arrival_ns);
 }
 
 /* ---- the stream ---- */
@@ -265,16 +260,14 @@ static bool is_analysed(sf_control *control, const sf_spike *spike)
 {
     mark_until(control, spike->time_ns);
     sf_filter_cause cause = sf_filter_take(control->filter, spike);
-    if (cause != SF_FILTER_KEPT)
-        atomic_fetch_add_explicit(&control->dropped[cause], 1, memory_order_relaxed);
+    if (cause != SF_FILTER_KEPT) atomic_fetch_add_explicit(&control->dropped[cause], 1, memory_order_relaxed);
     return cause == SF_FILTER_KEPT;
 }
 
 /* The first spikes of all may have waited for this run: triggers are armed behind them. */
 static void await_spikes(sf_control *control)
 {
-    if (control->began || control->setup.inputs->virtual_clock)
-        return;
+    if (control->began || control->setup.inputs->virtual_clock) return;
     int64_t now_ns = sf_clock_monotonic_ns();
     control->began = true;
     sf_triggers_await(control->triggers, now_ns);
@@ -283,8 +276,7 @@ static void await_spikes(sf_control *control)
 
 static void note_age(sf_control *control, int64_t due_ns)
 {
-    if (!sf_triggers_waits(control->triggers))
-        return;
+    if (!sf_triggers_waits(control->triggers)) return;
     int64_t now_ns = sf_clock_monotonic_ns();
     sf_triggers_on_time(control->triggers, now_ns - due_ns, now_ns);
     post_all(control, now_ns);
@@ -296,8 +288,7 @@ sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const 
     bool filters = control->filter != NULL;
     sf_analysed analysed = {filters ? control->kept : spikes,
                             filters ? control->kept_arrivals_ns : arrivals_ns, filters ? 0 : count};
-    if (count == 0)
-        return analysed;
+    if (count == 0) return analysed;
     await_spikes(control);
     control->stream_ns = spikes[count - 1].time_ns;
     bool looks = control->watched_count > 0 || filters || control->bursts_wanted;
@@ -307,15 +298,13 @@ sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const 
             pass(control, spikes[i].time_ns);
         control->newest_ns = spikes[i].time_ns;
         control->newest_arrival_ns = arrivals_ns[i];
-        if (filters && !is_analysed(control, &spikes[i]))
-            continue;
+        if (filters && !is_analysed(control, &spikes[i])) continue;
         if (filters) {
             control->kept[analysed.count] = spikes[i];
             control->kept_arrivals_ns[analysed.count++] = arrivals_ns[i];
         }
         watch_one(control, &spikes[i], arrivals_ns[i]);
-        if (control->bursts_wanted)
-            watch_bursts(control, &spikes[i], arrivals_ns[i]);
+        if (control->bursts_wanted) watch_bursts(control, &spikes[i], arrivals_ns[i]);
     }
     note_age(control, arrivals_ns[count - 1]);
     return analysed;
@@ -323,12 +312,10 @@ sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const 
 
 void sf_control_reach(sf_control *control, int64_t watermark_ns)
 {
-    if (watermark_ns > control->stream_ns)
-        control->stream_ns = watermark_ns;
+    if (watermark_ns > control->stream_ns) control->stream_ns = watermark_ns;
     mark_until(control, INT64_MAX);
     reach_bursts(control, watermark_ns);
-    if (control->setup.inputs->virtual_clock)
-        pass(control, watermark_ns);
+    if (control->setup.inputs->virtual_clock) pass(control, watermark_ns);
 }
 
 void sf_control_end(sf_control *control)
@@ -343,8 +330,7 @@ void sf_control_end(sf_control *control)
 int sf_control_sleep_ms(const sf_control *control, int most)
 {
     int64_t next_ns = sf_triggers_next_ns(control->triggers);
-    if (next_ns == INT64_MAX || control->setup.inputs->virtual_clock)
-        return most;
+    if (next_ns == INT64_MAX || control->setup.inputs->virtual_clock) return most;
     int64_t left_ms = (next_ns - sf_clock_monotonic_ns() - SPIN_NS) / SF_MILLISECOND;
     return left_ms < 0 ? 0 : left_ms < most ? (int)left_ms : most;
 }
@@ -375,8 +361,7 @@ static void look_at(sf_control *control, size_t source, const sf_feeder_faults *
     unsigned causes = sf_loss_disarming(&control->setup.config->safe_loss);
     if (sf_feeder_lost(now, causes) > sf_feeder_lost(known, causes))
         fault(control, bit, SF_TRIGGER_SOURCE_LOST);
-    if (now->steps > known->steps)
-        fault(control, bit, SF_TRIGGER_SOURCE_STEPPED);
+    if (now->steps > known->steps) fault(control, bit, SF_TRIGGER_SOURCE_STEPPED);
     if (now->silences > known->silences || (now->silent && !known->silent))
         fault(control, bit, SF_TRIGGER_SOURCE_SILENT);
     *known = *now;
@@ -390,8 +375,7 @@ static const sf_feeder *silent_of(const sf_control *control, uint64_t sources)
     for (size_t i = 0; i < feeders->count; i++) {
         sf_feeder_faults now;
         sf_feeder_look(&feeders->items[i], &now);
-        if (now.silent && (sources & bit_of(i)) != 0)
-            return &feeders->items[i];
+        if (now.silent && (sources & bit_of(i)) != 0) return &feeders->items[i];
     }
     return NULL;
 }
@@ -405,8 +389,7 @@ static void obey(sf_control *control, const sf_command *order)
     sf_trigger_event event = {.trigger = order->trigger, .arm_ns = order->arm_ns, .reason = order->reason};
     sf_cause occurrence = {.time_ns = order->time_ns, .arrival_ns = order->arrival_ns, .q = NAN};
     sf_marker marker = {.time_ns = control->stream_ns, .kind = SF_MARKER_TEXT};
-    if (control->disarmed && (order->kind == SF_COMMAND_ARM || order->kind == SF_COMMAND_RENEW))
-        return;
+    if (control->disarmed && (order->kind == SF_COMMAND_ARM || order->kind == SF_COMMAND_RENEW)) return;
     switch (order->kind) {
     case SF_COMMAND_ARM:
         event.kind = SF_EVENT_ARM;
@@ -437,8 +420,7 @@ static void obey(sf_control *control, const sf_command *order)
         memcpy(marker.text, order->text, sizeof marker.text);
         sf_publish_raw(control->setup.publisher, &(sf_raw_batch){.markers = &marker, .marker_count = 1},
                        false);
-        if (control->filter != NULL)
-            sf_filter_mark(control->filter, &marker);
+        if (control->filter != NULL) sf_filter_mark(control->filter, &marker);
         break;
     }
 }
@@ -449,8 +431,7 @@ static int check_arming(const sf_control *control, uint32_t trigger, sf_error *e
     if (atomic_load(&control->halted))
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the run is being stopped: nothing is armed any more");
     for (uint32_t i = 0; i < control->trigger_count; i++) {
-        if (trigger != SF_ALL_TRIGGERS && trigger != i)
-            continue;
+        if (trigger != SF_ALL_TRIGGERS && trigger != i) continue;
         const sf_feeder *silent = silent_of(control, control->changed[i].sources);
         if (silent != NULL)
             return sf_fail(error, SF_UNAVAILABLE, control->setup.config->triggers[i].name,
@@ -487,8 +468,7 @@ void sf_control_look(sf_control *control, const sf_feeder_faults *faults)
         command(control, &(sf_trigger_event){.kind = SF_EVENT_DISARM, .trigger = SF_ALL_TRIGGERS});
     for (size_t i = 0; i < control->setup.feeders->count && control->trigger_count > 0; i++)
         look_at(control, i, &faults[i]);
-    if (atomic_load_explicit(&control->changing, memory_order_acquire))
-        take_changes(control);
+    if (atomic_load_explicit(&control->changing, memory_order_acquire)) take_changes(control);
     sf_command order;
     while (sf_ring_pop(&control->orders, &order, 1, NULL) == 1)
         obey(control, &order);
@@ -507,8 +487,7 @@ static double chance_hz(const sf_control *control, uint32_t trigger, const sf_ho
     uint32_t followed = control->changed[trigger].follows, board = control->boards[trigger];
     if (followed != SF_NO_TRIGGER)
         return sf_trigger_sent_hz(&control->changed[followed], chance_hz(control, followed, rates));
-    if (board == UINT32_MAX)
-        return NAN;
+    if (board == UINT32_MAX) return NAN;
     double seconds = (double)rates->so_far_ns * 1e-9;
     return sf_expected_episode(&control->watched[board].episode, rates->so_far, rates->so_far_ns) / seconds;
 }
@@ -521,8 +500,7 @@ void sf_control_status(sf_control *control, uint32_t trigger, const sf_hop_rates
     int64_t until_ns = atomic_load_explicit(&posted->armed_until_ns, memory_order_relaxed);
     bool ends = until_ns != INT64_MAX && !control->setup.inputs->virtual_clock;
     double left_s = ends ? (double)(until_ns - sf_clock_monotonic_ns()) * 1e-9 : NAN;
-    if (why == SF_TRIGGER_OF_ITSELF && left_s <= 0)
-        why = SF_TRIGGER_EXPIRED;
+    if (why == SF_TRIGGER_OF_ITSELF && left_s <= 0) why = SF_TRIGGER_EXPIRED;
     pthread_mutex_lock(&control->ordering); /* of those who change the settings */
     double chance = chance_hz(control, trigger, rates);
     if (why == SF_TRIGGER_OF_ITSELF && silent_of(control, control->changed[trigger].sources) != NULL)
@@ -558,8 +536,7 @@ sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided
     const sf_trigger_message *trigger =
         &control->messages[control->setup.config->watch_count + decided->trigger].trigger;
     sf_message *message = sf_message_new(SF_TOPIC_DECISION);
-    if (message == NULL)
-        return NULL;
+    if (message == NULL) return NULL;
     bool real_time = !control->setup.inputs->virtual_clock;
     message->time_ns = decided->time_ns;
     message->arrival_ns = real_time ? decided->arrival_ns : sf_clock_monotonic_ns();
@@ -617,8 +594,7 @@ static int check_change(const sf_control *control, const sf_trigger_settings *se
 {
     char place[40];
     const char *key = sf_triggers_refuse(control->triggers, index, settings);
-    if (key == NULL)
-        return SF_OK;
+    if (key == NULL) return SF_OK;
     snprintf(place, sizeof place, "triggers.%u.%s", index, key);
     return sf_live_refuse(place, error,
                           "this run remembers fewer: expected at most %d, or as many as it began with",
@@ -635,8 +611,7 @@ int sf_control_change(sf_control *control, const sf_live_options *options, sf_er
         control->changed[i] = settings_of(options, i, 0);
         status = check_change(control, &control->changed[i], i, error);
     }
-    if (status == SF_OK)
-        atomic_store_explicit(&control->changing, true, memory_order_release);
+    if (status == SF_OK) atomic_store_explicit(&control->changing, true, memory_order_release);
     pthread_mutex_unlock(&control->ordering);
     return status;
 }
@@ -649,8 +624,7 @@ static void fill_message(sf_message *message, const char *name, bool is_named, c
     message->trigger.expires_ns = INT64_MAX;
     message->trigger.is_named = is_named;
     snprintf(message->trigger.name, sizeof message->trigger.name, "%s", name);
-    if (watched == NULL)
-        return;
+    if (watched == NULL) return;
     message->trigger.size = watched->episode.size;
     sf_episode_id(message->trigger.id, &watched->episode, units);
 }
@@ -668,12 +642,10 @@ static void resolve_triggers(sf_control *control, sf_trigger_settings *settings)
         control->boards[control->watched[i].trigger] = i;
     for (uint32_t i = 0; i < control->trigger_count; i++) {
         settings[i] = settings_of(config, i, UINT64_MAX);
-        if (settings[i].follows != SF_NO_TRIGGER)
-            control->boards[i] = control->boards[settings[i].follows];
+        if (settings[i].follows != SF_NO_TRIGGER) control->boards[i] = control->boards[settings[i].follows];
         const sf_watched *watched =
             control->boards[i] != UINT32_MAX ? &control->watched[control->boards[i]] : NULL;
-        if (watched != NULL)
-            settings[i].sources = sources_of(control, &watched->episode);
+        if (watched != NULL) settings[i].sources = sources_of(control, &watched->episode);
         fill_message(&control->messages[config->watch_count + i], config->triggers[i].name, true, watched,
                      units);
     }
@@ -683,11 +655,9 @@ static int open_triggers(sf_control *control, sf_error *error)
 {
     size_t count = control->trigger_count;
     sf_trigger_settings *settings = sf_alloc(count, sizeof *settings);
-    if (settings == NULL)
-        return sf_fail_memory(error);
+    if (settings == NULL) return sf_fail_memory(error);
     resolve_triggers(control, settings);
-    if (count > 0)
-        memcpy(control->changed, settings, count * sizeof *settings);
+    if (count > 0) memcpy(control->changed, settings, count * sizeof *settings);
     int status = sf_triggers_open(&control->triggers, settings, count, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         post(control, i, 0);
@@ -699,11 +669,9 @@ static int open_watch(sf_control *control, sf_error *error)
 {
     const sf_units *units = &control->setup.inputs->units;
     int status = sf_watched_parse(control->watched, control->setup.config, units, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_episode *episodes = sf_alloc(control->watched_count, sizeof *episodes);
-    if (episodes == NULL)
-        return sf_fail_memory(error);
+    if (episodes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < control->watched_count; i++)
         episodes[i] = control->watched[i].episode;
     status = sf_watch_open(&control->watch, episodes, control->watched_count, units->count, 0, error);
@@ -728,8 +696,7 @@ static int open_filter(sf_control *control, sf_error *error)
     bool filters = config->dedup.ms > 0 || config->blank_count > 0;
     for (uint32_t i = 0; i < config->trigger_count; i++)
         filters = filters || config->triggers[i].blank_ms > 0;
-    if (!filters)
-        return SF_OK;
+    if (!filters) return SF_OK;
     control->blanks = sf_alloc(config->blank_count, sizeof *control->blanks);
     control->kept = sf_alloc(control->setup.batch, sizeof *control->kept);
     control->kept_arrivals_ns = sf_alloc(control->setup.batch, sizeof *control->kept_arrivals_ns);
@@ -768,10 +735,8 @@ int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error
     bool whole = control->watched != NULL && control->messages != NULL && control->boards != NULL &&
                  control->posts != NULL && control->changed != NULL && control->known != NULL;
     int status = whole ? open_watch(control, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = open_triggers(control, error);
-    if (status == SF_OK)
-        status = open_filter(control, error);
+    if (status == SF_OK) status = open_triggers(control, error);
+    if (status == SF_OK) status = open_filter(control, error);
     control->bursts_wanted = config->bursts.within_ms > 0;
     if (status == SF_OK && control->bursts_wanted)
         status = sf_isi_n_open(&control->bursts, config->bursts.spikes, in_ns(config->bursts.within_ms),
@@ -797,7 +762,6 @@ void sf_control_close(sf_control *control)
     sf_free(control->changed);
     sf_free(control->known);
     sf_ring_close(&control->orders);
-    if (control->lockable)
-        pthread_mutex_destroy(&control->ordering);
+    if (control->lockable) pthread_mutex_destroy(&control->ordering);
     *control = (sf_control){0};
 }

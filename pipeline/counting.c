@@ -18,8 +18,7 @@ int sf_counted_make(sf_counted *counted, sf_episode *episodes, size_t count, boo
     *counted = (sf_counted){.episodes = episodes, .count = count};
     int status = there ? sf_track_list_make(&counted->list, episodes, count, error) : SF_OK;
     counted->has_list = there && status == SF_OK;
-    if (status == SF_NO_MEMORY)
-        sf_counted_free(counted);
+    if (status == SF_NO_MEMORY) sf_counted_free(counted);
     return status == SF_NO_MEMORY ? status : SF_OK; /* what is too much for a device it will refuse */
 }
 
@@ -36,8 +35,7 @@ static int hand_over(sf_tracks *tracks, sf_counted *counted, sf_error *error)
     int status = counted->has_list
                      ? SF_OK
                      : sf_track_list_make(&counted->list, counted->episodes, counted->count, error);
-    if (status == SF_OK)
-        status = sf_tracks_prepare(tracks, &counted->list, error);
+    if (status == SF_OK) status = sf_tracks_prepare(tracks, &counted->list, error);
     counted->has_list = false;
     return status;
 }
@@ -69,10 +67,8 @@ static int open_device(sf_counting *counting, bool always, sf_error *error)
         status = sf_tracks_open(&counting->tracks, counting->resident, counting->unit_count,
                                 sf_tracker_segments(counting->tracker), error);
     counting->on_device = status == SF_OK && always;
-    if (counting->on_device)
-        sf_tracker_rest(counting->tracker);
-    if (status != SF_UNAVAILABLE)
-        return status;
+    if (counting->on_device) sf_tracker_rest(counting->tracker);
+    if (status != SF_UNAVAILABLE) return status;
     leave_device(counting);
     return SF_OK;
 }
@@ -86,8 +82,7 @@ int sf_counting_open(sf_counting *counting, const sf_live_options *config, sf_de
         sf_tracker_open(&counting->tracker, unit_count, sf_seconds_to_ns(config->window.length_s), error);
     if (status == SF_OK && device != NULL)
         status = open_device(counting, strcmp(config->device, "auto") != 0, error);
-    if (status != SF_OK)
-        sf_counting_close(counting);
+    if (status != SF_OK) sf_counting_close(counting);
     return status;
 }
 
@@ -126,13 +121,10 @@ static int count_instead(sf_counting *counting, const sf_history *history, sf_er
 static int answer(sf_counting *counting, int status, const sf_error *reason, const sf_history *history,
                   sf_error *error)
 {
-    if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL)
-        *error = *reason;
-    if (status != SF_UNAVAILABLE)
-        return status;
+    if (status != SF_OK && status != SF_UNAVAILABLE && error != NULL) *error = *reason;
+    if (status != SF_UNAVAILABLE) return status;
     bool counted = counting->on_device, prepared = counting->preparing && counting->next_there;
-    if (counted || prepared)
-        sf_log(SF_LOG_INFO, "the CPU counts from now on: %s", reason->text);
+    if (counted || prepared) sf_log(SF_LOG_INFO, "the CPU counts from now on: %s", reason->text);
     leave_device(counting);
     status = counted ? count_instead(counting, history, error) : SF_OK;
     return status == SF_OK && prepared ? prepare_here(counting, error) : status;
@@ -160,15 +152,13 @@ int sf_counting_prepare(sf_counting *counting, sf_counted *next, const sf_histor
     counting->preparing = false;
     counting->next = *next;
     *next = (sf_counted){0};
-    if (!counting->on_device && counting->tracks != NULL)
-        end_trial(counting);
+    if (!counting->on_device && counting->tracks != NULL) end_trial(counting);
     counting->next_there =
         counting->on_device || (counting->device != NULL && counting->next.count >= counting->sure);
     int status = counting->next_there
                      ? answer(counting, prepare_there(counting, &reason), &reason, history, error)
                      : SF_OK;
-    if (status == SF_OK && !counting->next_there)
-        status = prepare_here(counting, error);
+    if (status == SF_OK && !counting->next_there) status = prepare_here(counting, error);
     counting->preparing = status == SF_OK;
     return status;
 }
@@ -190,8 +180,7 @@ static int prepare_some(sf_counting *counting, const sf_history *history, int64_
                         &reason, history, error);
     if (status == SF_OK && !counting->next_there)
         return sf_tracker_go_on(counting->tracker, until_ns, ready, error);
-    if (status == SF_OK && *ready && !counting->on_device)
-        change_over(counting);
+    if (status == SF_OK && *ready && !counting->on_device) change_over(counting);
     return status;
 }
 
@@ -199,11 +188,9 @@ int sf_counting_go_on(sf_counting *counting, const sf_history *history, int64_t 
                       sf_error *error)
 {
     *ready = false;
-    if (!counting->preparing)
-        return SF_OK;
+    if (!counting->preparing) return SF_OK;
     int status = prepare_some(counting, history, until_ns, ready, error);
-    if (status != SF_OK || !*ready)
-        return status;
+    if (status != SF_OK || !*ready) return status;
     sf_counted_free(&counting->present);
     counting->present = counting->next;
     counting->next = (sf_counted){0};
@@ -229,8 +216,7 @@ int sf_counting_push(sf_counting *counting, const sf_segment *segment, const sf_
 {
     sf_error reason;
     int status = push_here(counting, segment, history, error);
-    if (status != SF_OK || counting->tracks == NULL)
-        return status;
+    if (status != SF_OK || counting->tracks == NULL) return status;
     status = answer(counting, sf_tracks_push(counting->tracks, segment, history, &reason), &reason, history,
                     error);
     if (status == SF_OK && counting->tracks != NULL && segment->closes)
@@ -252,8 +238,7 @@ static int try_device(sf_counting *counting, const sf_history *history, bool *re
     *ready = false;
     if (counting->tracks == NULL) {
         status = open_tracks(counting, error);
-        if (status == SF_OK)
-            status = hand_over(counting->tracks, &counting->present, error);
+        if (status == SF_OK) status = hand_over(counting->tracks, &counting->present, error);
     }
     if (status == SF_OK)
         status = sf_tracks_go_on(counting->tracks, history, began_ns + TRIAL_NS, ready, error);
@@ -269,8 +254,7 @@ static int compare(sf_counting *counting, uint64_t *counts, sf_error *error)
     int64_t device_ns =
         sf_clock_monotonic_ns() - began_ns +
         counting->trial_ns / (int64_t)sf_tracks_segments(counting->tracks); /* of a window: one at least */
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (!sf_contest_won(&counting->contest, device_ns)) {
         end_trial(counting);
         return SF_OK;
@@ -286,16 +270,14 @@ int sf_counting_counts(sf_counting *counting, const sf_history *history, uint64_
     if (counting->on_device) {
         int status =
             answer(counting, sf_tracks_counts(counting->tracks, counts, &reason), &reason, history, error);
-        if (status != SF_OK || counting->on_device)
-            return status;
+        if (status != SF_OK || counting->on_device) return status;
     }
     count_here(counting, counts);
     bool is_due = sf_contest_due(&counting->contest) && counting->present.count > 0;
     if (counting->device == NULL || counting->preparing || (counting->tracks == NULL && !is_due))
         return SF_OK;
     int status = try_device(counting, history, &ready, &reason);
-    if (status == SF_OK && ready)
-        status = compare(counting, counts, &reason);
+    if (status == SF_OK && ready) status = compare(counting, counts, &reason);
     return answer(counting, status, &reason, history, error);
 }
 
@@ -304,8 +286,7 @@ int sf_counting_counts(sf_counting *counting, const sf_history *history, uint64_
 static int list_interval(sf_counted *list, sf_error *error)
 {
     sf_episode *episode = sf_alloc(1, sizeof *episode);
-    if (episode == NULL)
-        return sf_fail_memory(error);
+    if (episode == NULL) return sf_fail_memory(error);
     *episode = (sf_episode){.size = 2, .delays = {{0, 1}}};
     return sf_counted_make(list, episode, 1, true, error);
 }
@@ -318,18 +299,14 @@ static int count_made_up(sf_counting *counting, const sf_spike *spikes, size_t c
     uint64_t counts[1];
     bool ready;
     int status = sf_history_append(&history, spikes, count, error);
-    if (status == SF_OK)
-        status = list_interval(&list, error);
-    if (status == SF_OK)
-        status = sf_counting_prepare(counting, &list, &history, error);
-    if (status == SF_OK)
-        status = sf_counting_go_on(counting, &history, INT64_MAX, &ready, error);
+    if (status == SF_OK) status = list_interval(&list, error);
+    if (status == SF_OK) status = sf_counting_prepare(counting, &list, &history, error);
+    if (status == SF_OK) status = sf_counting_go_on(counting, &history, INT64_MAX, &ready, error);
     for (uint64_t i = 0; status == SF_OK && i < count; i++) {
         sf_segment segment = {.begin = i, .end = i + 1, .span = {spikes[i].time_ns, spikes[i].time_ns + 1}};
         status = sf_counting_push(counting, &segment, &history, error);
     }
-    if (status == SF_OK)
-        status = sf_counting_counts(counting, &history, counts, error);
+    if (status == SF_OK) status = sf_counting_counts(counting, &history, counts, error);
     sf_counted_free(&list);
     sf_history_free(&history);
     return status;
@@ -342,8 +319,7 @@ int sf_counting_warm_up(const sf_live_options *config, sf_device *device, sf_err
     sf_counting counting;
     named.device = sf_device_name(device);
     int status = sf_counting_open(&counting, &named, device, 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = count_made_up(&counting, spikes, sizeof spikes / sizeof *spikes, error);
     sf_counting_close(&counting);
     return status;

@@ -17,8 +17,7 @@ static int gather(sf_spike **spikes, size_t *from, size_t *to, const sf_critical
 {
     size_t count = 0, most = job->chunk_count * SF_CRITICALITY_CHUNK;
     *spikes = sf_resize(NULL, most, sizeof **spikes);
-    if (*spikes == NULL)
-        return sf_fail_memory(error);
+    if (*spikes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < job->chunk_count; i++) {
         size_t own = i + 1 < job->chunk_count ? SF_CRITICALITY_CHUNK : job->last_count;
         memcpy(*spikes + count, job->chunks[i]->spikes, own * sizeof **spikes);
@@ -66,8 +65,7 @@ static void work(void *of)
 static int fill_cautions(sf_criticality_message *message, const sf_criticality *found, sf_error *error)
 {
     message->cautions = sf_alloc(found->caution_count, sizeof *message->cautions);
-    if (message->cautions == NULL)
-        return sf_fail_memory(error);
+    if (message->cautions == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < found->caution_count; i++) {
         sf_live_caution *caution = &message->cautions[message->caution_count++];
         caution->caution = found->cautions[i].caution;
@@ -82,8 +80,7 @@ static int tell(sf_criticality_run *run, sf_publisher *publisher, sf_error *erro
     const sf_criticality_measure *measures = job->found.measures, *ratio = &measures[SF_CRITICAL_BRANCHING],
                                  *timescale = &measures[SF_CRITICAL_TIMESCALE];
     sf_message *message = sf_message_new(SF_TOPIC_CRITICALITY);
-    if (message == NULL)
-        return sf_fail_memory(error);
+    if (message == NULL) return sf_fail_memory(error);
     message->time_ns = job->window.stop_ns;
     message->arrival_ns = job->arrival_ns;
     message->criticality =
@@ -116,8 +113,7 @@ static int tell(sf_criticality_run *run, sf_publisher *publisher, sf_error *erro
 static int take(sf_criticality_run *run, sf_publisher *publisher, sf_error *error)
 {
     sf_criticality_job *job = &run->job;
-    if (!sf_background_take(&run->background))
-        return SF_OK;
+    if (!sf_background_take(&run->background)) return SF_OK;
     int status = job->status;
     if (status == SF_OK)
         status = tell(run, publisher, error);
@@ -156,8 +152,7 @@ static int add_chunk(sf_criticality_run *run, sf_error *error)
     if (sf_reserve(&run->chunks, &run->chunk_room, run->chunk_count + 1, sizeof *run->chunks) != 0)
         return sf_fail_memory(error);
     sf_criticality_chunk *chunk = sf_resize(NULL, 1, sizeof *chunk);
-    if (chunk == NULL)
-        return sf_fail_memory(error);
+    if (chunk == NULL) return sf_fail_memory(error);
     chunk->count = 0;
     run->chunks[run->chunk_count++] = chunk;
     return SF_OK;
@@ -169,8 +164,7 @@ int sf_criticality_run_feed(sf_criticality_run *run, const sf_spike *spikes, siz
         sf_criticality_chunk *last = run->chunk_count > 0 ? run->chunks[run->chunk_count - 1] : NULL;
         if (last == NULL || last->count == SF_CRITICALITY_CHUNK) {
             int status = add_chunk(run, error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
             continue;
         }
         size_t room = SF_CRITICALITY_CHUNK - last->count, part = count - done < room ? count - done : room;
@@ -203,8 +197,7 @@ static void forget(sf_criticality_run *run)
            run->chunks[gone]->spikes[SF_CRITICALITY_CHUNK - 1].time_ns < needed_ns)
         sf_free(run->chunks[gone++]);
     run->chunk_count -= gone;
-    if (gone > 0)
-        memmove(run->chunks, run->chunks + gone, run->chunk_count * sizeof *run->chunks);
+    if (gone > 0) memmove(run->chunks, run->chunks + gone, run->chunk_count * sizeof *run->chunks);
     sf_blanked_forget(&run->blanked, needed_ns);
 }
 
@@ -224,8 +217,7 @@ static int start(sf_criticality_run *run, int64_t arrival_ns, sf_error *error)
     }
     int status = sf_recorded_time_list(&job->recorded, job->window, (sf_span){run->began_ns, INT64_MAX},
                                        run->inputs, &run->blanked, error);
-    if (status == SF_OK)
-        sf_background_start(&run->background);
+    if (status == SF_OK) sf_background_start(&run->background);
     return status;
 }
 
@@ -237,12 +229,10 @@ static int end_window(sf_criticality_run *run, int64_t time_ns, int64_t arrival_
     if (next_ns >= run->due_ns) {
         int64_t until_ns = next_ns < time_ns ? next_ns : time_ns;
         run->due_ns += (until_ns - run->due_ns) / run->every_ns * run->every_ns;
-        if (next_ns >= run->due_ns)
-            run->due_ns = sf_time_plus(run->due_ns, run->every_ns);
+        if (next_ns >= run->due_ns) run->due_ns = sf_time_plus(run->due_ns, run->every_ns);
         return SF_OK;
     }
-    if (run->waits)
-        sf_background_wait(&run->background);
+    if (run->waits) sf_background_wait(&run->background);
     int status = take(run, publisher, error);
     if (status == SF_OK && sf_background_is_idle(&run->background)) {
         forget(run);
@@ -256,10 +246,8 @@ static int end_window(sf_criticality_run *run, int64_t time_ns, int64_t arrival_
 int sf_criticality_run_reach(sf_criticality_run *run, int64_t time_ns, int64_t arrival_ns,
                              sf_publisher *publisher, sf_error *error)
 {
-    if (run->inputs == NULL || run->began_ns == INT64_MAX)
-        return SF_OK;
-    if (run->due_ns == INT64_MIN)
-        run->due_ns = sf_time_plus(run->began_ns, run->every_ns);
+    if (run->inputs == NULL || run->began_ns == INT64_MAX) return SF_OK;
+    if (run->due_ns == INT64_MIN) run->due_ns = sf_time_plus(run->began_ns, run->every_ns);
     int status = take(run, publisher, error);
     while (status == SF_OK && run->due_ns <= time_ns)
         status = end_window(run, time_ns, arrival_ns, publisher, error);
@@ -268,10 +256,8 @@ int sf_criticality_run_reach(sf_criticality_run *run, int64_t time_ns, int64_t a
 
 int sf_criticality_run_finish(sf_criticality_run *run, sf_publisher *publisher, sf_error *error)
 {
-    if (run->inputs == NULL)
-        return SF_OK;
-    if (run->waits)
-        sf_background_wait(&run->background);
+    if (run->inputs == NULL) return SF_OK;
+    if (run->waits) sf_background_wait(&run->background);
     return take(run, publisher, error);
 }
 
@@ -283,8 +269,7 @@ int sf_criticality_run_open(sf_criticality_run *run, const sf_live_options *conf
     const sf_live_criticality *asked = &config->criticality;
     sf_background_place beside = waits ? SF_BACKGROUND_AWAITED : SF_BACKGROUND_BESIDE;
     *run = (sf_criticality_run){.began_ns = INT64_MAX, .due_ns = INT64_MIN};
-    if (asked->every_s <= 0)
-        return SF_OK;
+    if (asked->every_s <= 0) return SF_OK;
     run->inputs = inputs;
     run->options = SF_CRITICALITY_OPTIONS;
     run->options.branching_bin_ns = llround(asked->bin_ms * 1e6);

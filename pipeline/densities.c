@@ -80,8 +80,7 @@ static int open_states(sf_density_plan *plan, const sf_moving_options *options, 
                                     .device = plan->every ? plan->device : NULL,
                                     .always = plan->always};
     int status = sf_moving_plan_open(&plan->live, options, error);
-    if (status == SF_OK)
-        status = sf_telling_open(&plan->telling, &plan->live, &setup, error);
+    if (status == SF_OK) status = sf_telling_open(&plan->telling, &plan->live, &setup, error);
     for (size_t s = 0; status == SF_OK && s < sf_quantity_states(plan->window); s++)
         status = sf_moving_open(&plan->states[s], &plan->live, error);
     return status;
@@ -113,12 +112,10 @@ static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf
 {
     size_t count = sf_quantity_states(plan->window);
     plan->labels = sf_alloc(count, sizeof *plan->labels);
-    if (plan->labels == NULL)
-        return sf_fail_memory(error);
+    if (plan->labels == NULL) return sf_fail_memory(error);
     for (size_t s = 0; s < count; s++) {
         char id[SF_EPISODE_ID_SIZE] = "";
-        if (setup->episodes != NULL)
-            sf_episode_id(id, &setup->episodes[s], setup->units);
+        if (setup->episodes != NULL) sf_episode_id(id, &setup->episodes[s], setup->units);
         snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s", sf_quantity_name(setup->quantity),
                  setup->episodes != NULL ? id : setup->units->items[setup->first_unit + s].name);
     }
@@ -146,16 +143,13 @@ static int open_plan(sf_density_plan *plan, const sf_live_density *wanted, const
     int status = sf_quantity_open(&plan->window, setup, error);
     if (status == SF_OK && setup->quantity == SF_QUANTITY_POSITION)
         return sf_positions_open(&plan->positions, wanted, plan->window, error);
-    if (status == SF_OK)
-        status = make_labels(plan, setup, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = make_labels(plan, setup, error);
+    if (status != SF_OK) return status;
     size_t states = sf_quantity_states(plan->window);
     plan->states = sf_alloc(states, sizeof *plan->states);
     plan->due = sf_alloc(states, sizeof *plan->due);
     plan->messages = sf_alloc(states, sizeof *plan->messages);
-    if (plan->states == NULL || plan->due == NULL || plan->messages == NULL)
-        return sf_fail_memory(error);
+    if (plan->states == NULL || plan->due == NULL || plan->messages == NULL) return sf_fail_memory(error);
     plan->worker_count = threads_for(plan, states);
     sf_moving_options options = live_options_of(plan, wanted, most_delay, (double)setup->bin_ns * 1e-9);
     options.method = (sf_moving_method)sf_keys_word(sf_moving_methods, wanted->method);
@@ -178,8 +172,7 @@ static int open_of_episodes(sf_density_plan *plan, const sf_live_options *config
     plan->every = is_every(wanted->episode);
     size_t count = plan->every ? config->track_count : 1;
     sf_episode *episodes = sf_alloc(count, sizeof *episodes);
-    if (episodes == NULL)
-        return sf_fail_memory(error);
+    if (episodes == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (size_t e = 0; status == SF_OK && e < count; e++) {
         status = sf_episode_parse(&episodes[e], plan->every ? config->track[e] : wanted->episode,
@@ -192,8 +185,7 @@ static int open_of_episodes(sf_density_plan *plan, const sf_live_options *config
         status = sf_fail(error, SF_CONFIG, NULL, "there is no episode under `track`");
     setup->episodes = episodes;
     setup->episode_count = count;
-    if (status == SF_OK)
-        status = open_plan(plan, wanted, setup, error);
+    if (status == SF_OK) status = open_plan(plan, wanted, setup, error);
     sf_free(episodes);
     return status;
 }
@@ -211,10 +203,8 @@ static int open_one(sf_density_plan *plan, const sf_densities_setup *setup, cons
     plan->worker_count = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
     plan->device = setup->device;
     plan->always = setup->always;
-    if (wanted->quantity == SF_QUANTITY_POSITION)
-        return open_plan(plan, wanted, &samples, error);
-    if (wanted->quantity == SF_QUANTITY_DELAY)
-        return open_of_episodes(plan, config, wanted, &samples, error);
+    if (wanted->quantity == SF_QUANTITY_POSITION) return open_plan(plan, wanted, &samples, error);
+    if (wanted->quantity == SF_QUANTITY_DELAY) return open_of_episodes(plan, config, wanted, &samples, error);
     return open_of_units(plan, wanted, &samples, error);
 }
 
@@ -235,8 +225,7 @@ int sf_densities_open(sf_densities *densities, const sf_densities_setup *setup, 
         else if (status != SF_OK)
             status = sf_live_refuse(key, error, "%s", reason.text);
     }
-    if (status != SF_OK)
-        sf_densities_close(densities);
+    if (status != SF_OK) sf_densities_close(densities);
     return status;
 }
 
@@ -245,8 +234,7 @@ void sf_densities_close(sf_densities *densities)
     for (size_t i = 0; i < densities->count; i++)
         close_plan(&densities->plans[i]);
     sf_free(densities->plans);
-    if (densities->lockable)
-        pthread_mutex_destroy(&densities->lock);
+    if (densities->lockable) pthread_mutex_destroy(&densities->lock);
     *densities = (sf_densities){0};
 }
 
@@ -302,8 +290,7 @@ static int change_states(sf_density_plan *plan, sf_error *error)
     const sf_sample *entered = sf_quantity_entered(plan->window, &entered_count);
     const sf_sample *left = sf_quantity_left(plan->window, &left_count);
     int status = sf_quantity_sort(plan->window, entered, entered_count, &plan->entered, error);
-    if (status == SF_OK)
-        status = sf_quantity_sort(plan->window, left, left_count, &plan->left, error);
+    if (status == SF_OK) status = sf_quantity_sort(plan->window, left, left_count, &plan->left, error);
     if (status == SF_OK)
         status = sf_parallel_for(threads_of_hop(plan, (entered_count + left_count) / SAMPLES_EACH),
                                  blocks_of(plan), change_block, plan);
@@ -347,13 +334,11 @@ static bool find_tick(sf_densities *densities, const sf_window_change *change)
 {
     for (size_t i = 0; i < change->entered_count; i++) {
         int64_t time_ns = change->entered[i].time_ns;
-        if (densities->last_ns != INT64_MIN)
-            sf_tick_add(&densities->tick, time_ns - densities->last_ns);
+        if (densities->last_ns != INT64_MIN) sf_tick_add(&densities->tick, time_ns - densities->last_ns);
         densities->last_ns = time_ns;
     }
     int64_t found_ns = sf_tick_find(&densities->tick);
-    if (fabs((double)(found_ns - densities->tick_ns)) <= SAME_TICK * (double)densities->tick_ns)
-        return false;
+    if (fabs((double)(found_ns - densities->tick_ns)) <= SAME_TICK * (double)densities->tick_ns) return false;
     densities->tick_ns = found_ns;
     return true;
 }
@@ -368,8 +353,7 @@ static int begin_again(sf_density_plan *plan, sf_error *error)
     const sf_sample *entered = sf_quantity_entered(plan->window, &entered_count);
     const sf_sample *left = sf_quantity_left(plan->window, &left_count);
     uint64_t *changed = sf_alloc(states, sizeof *changed);
-    if (changed == NULL)
-        return sf_fail_memory(error);
+    if (changed == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < entered_count; i++)
         changed[entered[i].state]++;
     for (size_t i = 0; i < left_count; i++)
@@ -421,16 +405,13 @@ static int slide(const sf_densities *densities, sf_density_plan *plan, const sf_
                  bool new_tick, sf_error *error)
 {
     int status = slide_window(densities, plan, change, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (plan->quantity == SF_QUANTITY_POSITION) {
         sf_positions_slide(&plan->positions, plan->window);
         return SF_OK;
     }
-    if (plan->quantity != SF_QUANTITY_RATE)
-        plan->live.options.tick = (double)densities->tick_ns * 1e-9;
-    if (new_tick && plan->quantity == SF_QUANTITY_ISI)
-        return begin_again(plan, error);
+    if (plan->quantity != SF_QUANTITY_RATE) plan->live.options.tick = (double)densities->tick_ns * 1e-9;
+    if (new_tick && plan->quantity == SF_QUANTITY_ISI) return begin_again(plan, error);
     if (plan->quantity == SF_QUANTITY_RATE && highest_rate(plan) > plan->live.options.most)
         return widen_rates(plan, highest_rate(plan), error);
     return change_states(plan, error);
@@ -480,8 +461,7 @@ static int make_message(void *context, size_t item, const sf_moving_picture *pic
     const sf_density_plan *plan = t->plan;
     size_t s = plan->due[item];
     sf_message *message = sf_message_new(SF_TOPIC_DENSITY);
-    if (message == NULL)
-        return SF_NO_MEMORY;
+    if (message == NULL) return SF_NO_MEMORY;
     sf_density_message *density = &message->density;
     density->window = t->window;
     memcpy(density->quantity, plan->labels[s], sizeof plan->labels[s]);
@@ -500,8 +480,7 @@ static size_t list_due(sf_density_plan *plan)
 {
     size_t count = 0;
     for (size_t s = 0; s < sf_quantity_states(plan->window); s++)
-        if (!plan->every || sf_moving_due(&plan->states[s], &plan->live))
-            plan->due[count++] = s;
+        if (!plan->every || sf_moving_due(&plan->states[s], &plan->live)) plan->due[count++] = s;
     return count;
 }
 
@@ -542,8 +521,7 @@ int sf_densities_tell(sf_densities *densities, sf_span window,
         }
         sf_message *message = NULL;
         status = sf_positions_tell(&message, &plan->positions, window, error);
-        if (message != NULL)
-            publish(user, message);
+        if (message != NULL) publish(user, message);
     }
     pthread_mutex_unlock(&densities->lock);
     return status;
@@ -553,7 +531,6 @@ const char *sf_densities_device(const sf_densities *densities)
 {
     const char *device = sf_device_name(NULL);
     for (size_t i = 0; i < densities->count; i++)
-        if (densities->plans[i].telling.was_there)
-            device = sf_telling_device(&densities->plans[i].telling);
+        if (densities->plans[i].telling.was_there) device = sf_telling_device(&densities->plans[i].telling);
     return device;
 }

@@ -25,8 +25,7 @@ static sf_density_plan *find(const sf_densities *densities, const char *density,
             return NULL;
         }
         for (*state = 0; plan->labels != NULL && *state < sf_quantity_states(plan->window); ++*state)
-            if (strcmp(plan->labels[*state], density) == 0)
-                return plan;
+            if (strcmp(plan->labels[*state], density) == 0) return plan;
     }
     sf_fail(error, SF_USAGE, "density",
             densities->count == 0
@@ -46,15 +45,12 @@ static int copy_state(sf_moving_density *own, sf_moving_plan *plan, sf_density_c
     pthread_mutex_unlock(&densities->lock);
     for (bool same = false; !same;) {
         int status = sf_moving_plan_open(plan, &options, error);
-        if (status == SF_OK)
-            status = sf_moving_open(own, plan, error);
-        if (status != SF_OK)
-            return status;
+        if (status == SF_OK) status = sf_moving_open(own, plan, error);
+        if (status != SF_OK) return status;
         pthread_mutex_lock(&densities->lock);
         same = options.most == from->live.options.most;
         options = plan->options = from->live.options;
-        if (same)
-            sf_moving_copy(own, &from->states[state]);
+        if (same) sf_moving_copy(own, &from->states[state]);
         copy->window = densities->window;
         pthread_mutex_unlock(&densities->lock);
         if (!same) {
@@ -70,13 +66,11 @@ int sf_densities_copy(sf_density_copy *copy, sf_densities *densities, const char
     size_t state;
     *copy = (sf_density_copy){0};
     const sf_density_plan *from = find(densities, density, &state, error);
-    if (from == NULL)
-        return SF_USAGE;
+    if (from == NULL) return SF_USAGE;
     sf_moving_plan plan = {0};
     sf_moving_density own = {0};
     int status = copy_state(&own, &plan, copy, densities, from, state, error);
-    if (status == SF_OK)
-        status = sf_synopsis_of_moving(&copy->synopsis, &own, &plan, error);
+    if (status == SF_OK) status = sf_synopsis_of_moving(&copy->synopsis, &own, &plan, error);
     copy->quantity = sf_quantity_name(from->quantity);
     snprintf(copy->density, sizeof copy->density, "%s", density);
     copy->name = copy->density + strlen(copy->quantity) + 1;

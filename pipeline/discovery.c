@@ -24,8 +24,7 @@
 double sf_discovery_threshold(const sf_live_options *config, sf_span window, uint64_t spikes)
 {
     const sf_live_mine *mine = &config->mine;
-    if (mine->min_count > 0)
-        return mine->min_count;
+    if (mine->min_count > 0) return mine->min_count;
     sf_threshold_kind kind = mine->min_fraction > 0 ? SF_THRESHOLD_FRACTION : SF_THRESHOLD_RATE;
     double given = mine->min_fraction > 0 ? mine->min_fraction : mine->min_rate_hz;
     double threshold = sf_threshold_count(kind, given, window.stop_ns - window.start_ns, (size_t)spikes);
@@ -47,8 +46,7 @@ static bool begins_with_pairs(const sf_discovery *discovery)
  * mined, which the first one tells, that is new as a whole. */
 static const sf_pair_count *find_pairs(sf_discovery *discovery, uint32_t least, size_t *count)
 {
-    if (!begins_with_pairs(discovery))
-        return NULL;
+    if (!begins_with_pairs(discovery)) return NULL;
     if (!discovery->pairs_known)
         return discovery->place != SF_DISCOVERY_NOWHERE_YET
                    ? sf_kept_pairs_follow(&discovery->kept, least, discovery->place == SF_DISCOVERY_THERE,
@@ -71,8 +69,7 @@ static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
     size_t most = discovery->config->mine.track_most, count = result->count < most ? result->count : most;
     sf_rank *order = sf_alloc(result->count, sizeof *order);
     sf_episode *found = sf_resize(discovery->found, count, sizeof *found);
-    if (found != NULL)
-        discovery->found = found;
+    if (found != NULL) discovery->found = found;
     if (order == NULL || found == NULL) {
         sf_free(order);
         return sf_fail_memory(&discovery->error);
@@ -128,12 +125,10 @@ static int mine_window(sf_discovery *discovery)
     sf_progress progress = sf_background_progress(&discovery->background);
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &options, &progress, &discovery->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     memcpy(discovery->how.device, result->ran.device, sizeof discovery->how.device);
     memcpy(discovery->how.device_note, result->ran.note, sizeof discovery->how.device_note);
-    if (input.pairs == NULL)
-        learn_place(discovery, result);
+    if (input.pairs == NULL) learn_place(discovery, result);
     status = keep_found(discovery, result);
     sf_mine_result_free(result);
     return status;
@@ -161,10 +156,8 @@ static void work(void *job)
         discovery->status =
             sf_kept_pairs_take(&discovery->kept, came->spikes, came->begin, came->end, &discovery->error);
     }
-    if (discovery->status == SF_OK)
-        discovery->status = mine_window(discovery);
-    if (discovery->status == SF_OK)
-        discovery->status = list_found(discovery);
+    if (discovery->status == SF_OK) discovery->status = mine_window(discovery);
+    if (discovery->status == SF_OK) discovery->status = list_found(discovery);
     discovery->how.seconds = sf_clock_seconds() - begin;
 }
 
@@ -178,8 +171,7 @@ static int check_mining(const sf_discovery *discovery, sf_error *error)
     sf_error reason = {0};
     char key[64];
     int status = sf_mining_options_check(&options, &reason);
-    if (status == SF_OK)
-        status = sf_engine_find(&engine, options.engine, &reason);
+    if (status == SF_OK) status = sf_engine_find(&engine, options.engine, &reason);
     if (status == SF_OK && sf_engine_check(engine, options.device, &reason) == SF_USAGE)
         return sf_live_refuse("mine.engine", error, "%s", reason.text);
     snprintf(key, sizeof key, "mine%s%.40s", reason.place[0] != '\0' ? "." : "", reason.place);
@@ -198,11 +190,9 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
     sf_error reason;
     int status = sf_delays_parse(discovery->delays, SF_LIVE_MOST_DELAYS, &discovery->delay_count,
                                  config->mine.delays_ms, &reason);
-    if (status != SF_OK)
-        return sf_live_refuse("mine.delays_ms", error, "%s", reason.text);
+    if (status != SF_OK) return sf_live_refuse("mine.delays_ms", error, "%s", reason.text);
     status = check_mining(discovery, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     unsigned threads = config->mine.threads != 0 ? config->mine.threads : sf_thread_cores();
     sf_kept_pairs_open(&discovery->kept, &(sf_pairing_setup){.unit_count = units->count,
                                                              .delays = discovery->delays,
@@ -212,20 +202,16 @@ int sf_discovery_open(sf_discovery *discovery, const sf_discovery_setup *setup, 
                                                              .threads = threads,
                                                              .device = setup->there});
     discovery->kept.history.span_ns = sf_seconds_to_ns(KEPT_WINDOWS * config->window.length_s);
-    if (!setup->inside)
-        discovery->kept.most_anew = SF_KEPT_PAIRS_ANEW;
+    if (!setup->inside) discovery->kept.most_anew = SF_KEPT_PAIRS_ANEW;
     discovery->unit_spikes = sf_alloc(units->count, sizeof *discovery->unit_spikes);
-    if (discovery->unit_spikes == NULL)
-        return sf_fail_memory(error);
-    if (config->mine.every == 0)
-        return SF_OK;
+    if (discovery->unit_spikes == NULL) return sf_fail_memory(error);
+    if (config->mine.every == 0) return SF_OK;
     if (setup->pinned != NULL)
         status = sf_tracking_renew(&discovery->pinned, setup->pinned, NULL, 0, units, error);
     if (status == SF_OK)
         status = sf_background_open(&discovery->background, "synfire-mine",
                                     sf_background_inside(setup->inside), work, discovery, error);
-    if (status != SF_OK)
-        sf_discovery_close(discovery);
+    if (status != SF_OK) sf_discovery_close(discovery);
     return status;
 }
 
@@ -287,8 +273,7 @@ static void let_go(sf_arrived arrived[2])
 static int make_room(sf_discovery *discovery, const sf_discovery_window *window, size_t needed)
 {
     sf_arrived *newer = &discovery->arrived[1];
-    if (needed <= newer->room)
-        return 0;
+    if (needed <= newer->room) return 0;
     uint64_t first = newer->begin > window->begin ? newer->begin - window->begin : 0;
     return sf_reserve_ahead(&newer->spikes, &newer->room, needed, sizeof *newer->spikes,
                             window->span.stop_ns - window->spikes[first].time_ns,
@@ -301,12 +286,10 @@ int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window,
     if (window->begin > newer->end) /* nobody showed what lies between */
         for (size_t i = 0; i < 2; i++)
             discovery->arrived[i] = empty_at(&discovery->arrived[i], window->begin);
-    if (window->begin >= newer->begin && newer->end > newer->begin)
-        let_go(discovery->arrived);
+    if (window->begin >= newer->begin && newer->end > newer->begin) let_go(discovery->arrived);
     size_t had = (size_t)(newer->end - newer->begin),
            came = window->end > newer->end ? (size_t)(window->end - newer->end) : 0;
-    if (make_room(discovery, window, had + came) != 0)
-        return sf_fail_memory(error);
+    if (make_room(discovery, window, had + came) != 0) return sf_fail_memory(error);
     if (came > 0)
         memcpy(newer->spikes + had, window->spikes + (newer->end - window->begin),
                came * sizeof *newer->spikes);
@@ -330,22 +313,18 @@ static int keep_pairs(sf_discovery *discovery, const sf_discovery_window *window
     size_t count = window->pair_count <= SF_DISCOVERY_MOST ? window->pair_count : 0; /* too many are none */
     discovery->pairs_known = window->pairs_known;
     discovery->pair_count = window->pair_count;
-    if (!window->pairs_known)
-        return SF_OK;
+    if (!window->pairs_known) return SF_OK;
     if (sf_reserve(&discovery->pairs, &discovery->pair_room, count + 1, sizeof *window->pairs) != 0)
         return sf_fail_memory(error);
-    if (count > 0)
-        memcpy(discovery->pairs, window->pairs, count * sizeof *window->pairs);
+    if (count > 0) memcpy(discovery->pairs, window->pairs, count * sizeof *window->pairs);
     return SF_OK;
 }
 
 int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *window, sf_error *error)
 {
     int status = sf_discovery_see(discovery, window, error);
-    if (status == SF_OK)
-        status = keep_pairs(discovery, window, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = keep_pairs(discovery, window, error);
+    if (status != SF_OK) return status;
     hand_over(discovery);
     discovery->late = false;
     discovery->begin = window->begin;
@@ -362,15 +341,12 @@ int sf_discovery_start(sf_discovery *discovery, const sf_discovery_window *windo
 int sf_discovery_take(sf_discovery *discovery, bool *ready, sf_tracking *next, sf_error *error)
 {
     *ready = sf_background_take(&discovery->background);
-    if (!*ready)
-        return SF_OK;
+    if (!*ready) return SF_OK;
     const bool too_many = discovery->status == SF_DATA,
                halted = discovery->status == SF_CANCELLED; /* nobody waits for it */
     *ready = !too_many && !halted;
-    if (too_many)
-        rest(discovery);
-    if (!*ready)
-        return SF_OK;
+    if (too_many) rest(discovery);
+    if (!*ready) return SF_OK;
     discovery->too_many = 0;
     discovery->taken = discovery->how;
     if (discovery->status != SF_OK)

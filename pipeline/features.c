@@ -62,8 +62,7 @@ static void push_silence(sf_features *features, uint64_t number, uint64_t count,
 static void pass(sf_features *features, int64_t time_ns)
 {
     sf_features_bins *open = features->open;
-    if (time_ns < open->stop_ns)
-        return;
+    if (time_ns < open->stop_ns) return;
     push(features, open);
     int64_t start_ns = open->stop_ns;
     uint64_t number = open->first + 1,
@@ -81,25 +80,19 @@ static void count_burst(sf_features *features, const sf_spike *spike)
 
 void sf_features_take(sf_features *features, const sf_spike *spikes, const int64_t *arrivals_ns, size_t count)
 {
-    if (features->bin_ns == 0 || count == 0)
-        return;
-    if (!features->begun)
-        begin_bin(features, 0, spikes[0].time_ns);
+    if (features->bin_ns == 0 || count == 0) return;
+    if (!features->begun) begin_bin(features, 0, spikes[0].time_ns);
     features->begun = true;
     for (size_t i = 0; i < count; i++) {
         const sf_completion *completions;
         pass(features, spikes[i].time_ns);
         sf_features_bins *open = features->open;
         open->arrival_ns = arrivals_ns[i];
-        if (features->doubted && arrivals_ns[i] > features->noticed_ns)
-            features->doubted = false;
-        if (features->slots[spikes[i].unit] != UINT32_MAX)
-            open->counts[features->slots[spikes[i].unit]]++;
-        if (features->has_bursts)
-            count_burst(features, &spikes[i]);
+        if (features->doubted && arrivals_ns[i] > features->noticed_ns) features->doubted = false;
+        if (features->slots[spikes[i].unit] != UINT32_MAX) open->counts[features->slots[spikes[i].unit]]++;
+        if (features->has_bursts) count_burst(features, &spikes[i]);
         size_t completed = 0;
-        if (features->watch != NULL)
-            completed = sf_watch_advance(features->watch, &spikes[i], &completions);
+        if (features->watch != NULL) completed = sf_watch_advance(features->watch, &spikes[i], &completions);
         for (size_t c = 0; c < completed; c++)
             open->counts[features->unit_count + completions[c].episode]++;
     }
@@ -107,14 +100,11 @@ void sf_features_take(sf_features *features, const sf_spike *spikes, const int64
 
 void sf_features_reach(sf_features *features, int64_t watermark_ns, bool ended)
 {
-    if (!features->begun)
-        return;
+    if (!features->begun) return;
     pass(features, watermark_ns);
-    if (!ended)
-        return;
+    if (!ended) return;
     features->begun = false;
-    if (watermark_ns <= features->open->start_ns)
-        return;
+    if (watermark_ns <= features->open->start_ns) return;
     features->open->stop_ns = watermark_ns;
     push(features, features->open);
 }
@@ -128,8 +118,7 @@ void sf_features_look(sf_features *features, const sf_feeder_faults *all)
     for (size_t i = 0; i < feeders->count && features->bin_ns > 0; i++) {
         const sf_feeder_faults *now = &all[i];
         uint64_t faults = sf_feeder_lost(now, holes) + now->steps + now->silences;
-        if (faults == features->faults[i] && !(now->silent && real_time))
-            continue;
+        if (faults == features->faults[i] && !(now->silent && real_time)) continue;
         features->faults[i] = faults;
         features->doubted = true;
         features->noticed_ns = sf_clock_monotonic_ns();
@@ -143,8 +132,7 @@ static int tell_names(sf_features *features, const sf_features_bins *bins, sf_pu
                       sf_error *error)
 {
     sf_message *message = sf_message_new(SF_TOPIC_FEATURES_NAMES);
-    if (message == NULL)
-        return sf_fail_memory(error);
+    if (message == NULL) return sf_fail_memory(error);
     sf_features_names_message *names = &message->features_names;
     *names = (sf_features_names_message){.bin_ns = features->bin_ns,
                                          .units = features->unit_count,
@@ -309,8 +297,7 @@ static int add_watched(sf_features *features, sf_episode *episodes, sf_error *er
     const sf_live_options *config = features->setup.config;
     size_t count = sf_watched_count(config);
     sf_watched *watched = sf_alloc(count, sizeof *watched);
-    if (watched == NULL)
-        return sf_fail_memory(error);
+    if (watched == NULL) return sf_fail_memory(error);
     int status = sf_watched_parse(watched, config, &features->setup.inputs->units, error);
     for (size_t i = 0; i < count && status == SF_OK; i++) {
         episodes[i] = watched[i].episode;
@@ -341,8 +328,7 @@ static int resolve(sf_features *features, sf_episode *episodes, sf_error *error)
     if (status == SF_OK)
         status = add_episodes(features, "edges", asked->edges, asked->edge_count, episodes, error);
     size_t count = features->width - features->unit_count;
-    if (status == SF_OK && features->setup.config->bursts.in_features)
-        status = open_bursts(features, error);
+    if (status == SF_OK && features->setup.config->bursts.in_features) status = open_bursts(features, error);
     if (status == SF_OK && features->width == 0)
         return sf_live_refuse("features.episodes", error, "found no episode that is watched, expected one");
     if (status == SF_OK && count > 0)
@@ -374,8 +360,7 @@ int sf_features_open(sf_features *features, const sf_features_setup *setup, sf_e
     const sf_live_options *config = setup->config;
     const sf_live_features *asked = &config->features;
     *features = (sf_features){.setup = *setup, .silence_ns = sf_seconds_to_ns(config->window.silence_s)};
-    if (asked->bin_ms <= 0)
-        return SF_OK;
+    if (asked->bin_ms <= 0) return SF_OK;
     features->bin_ns = (int64_t)(asked->bin_ms * 1e6 + 0.5);
     size_t units = setup->inputs->units.count,
            episodes = (size_t)asked->episode_count + asked->edge_count + sf_watched_count(config);

@@ -89,11 +89,9 @@ static void log_continuity(sf_feeder *feeder)
 /* Spikes that are not analysed are told of the first time and, while it goes on, each minute. */
 static void log_left_out(const sf_feeder *feeder, sf_feeder_line *line, uint64_t count, const char *text)
 {
-    if (count == line->count)
-        return;
+    if (count == line->count) return;
     int64_t now_ns = sf_clock_monotonic_ns();
-    if (line->count > 0 && now_ns - line->at_ns < LEFT_OUT_LINE_NS)
-        return;
+    if (line->count > 0 && now_ns - line->at_ns < LEFT_OUT_LINE_NS) return;
     sf_log(SF_LOG_WARNING, "%s: %" PRIu64 " spikes %s", feeder->settings.source->name, count, text);
     *line = (sf_feeder_line){.count = count, .at_ns = now_ns};
 }
@@ -112,8 +110,7 @@ static void log_losses(sf_feeder *feeder)
 
 static void set_state(sf_feeder *feeder, sf_source_state state)
 {
-    if (atomic_exchange(&feeder->state, (int)state) == (int)state || !sf_feeder_is_live(feeder))
-        return;
+    if (atomic_exchange(&feeder->state, (int)state) == (int)state || !sf_feeder_is_live(feeder)) return;
     atomic_fetch_add(&feeder->all->changes, 1);
     sf_bell_ring(feeder->all->changed);
 }
@@ -180,8 +177,7 @@ static void miss(sf_feeder *feeder, int64_t now_ns)
         lose(feeder, connected);
     else if (silent_ns >= STALLED_NS && state == SF_SOURCE_LIVE && !source->virtual_clock)
         stall(feeder);
-    if (silent_ns >= 2 * patience_ns && !connected)
-        give_up_where_all_are_gone(feeder);
+    if (silent_ns >= 2 * patience_ns && !connected) give_up_where_all_are_gone(feeder);
 }
 
 /* ---- when spikes were due ---- */
@@ -207,8 +203,7 @@ static int64_t end_of(const sf_batch *batch)
 static void begin_epoch_of_due(sf_feeder *feeder, const sf_batch *batch)
 {
     int64_t shift_ns = feeder->reference != NULL ? sf_inlet_count(feeder->reference).shift_ns : 0;
-    if (!batch->joins && batch->restarts == 0 && shift_ns == feeder->reference_shift_ns)
-        return;
+    if (!batch->joins && batch->restarts == 0 && shift_ns == feeder->reference_shift_ns) return;
     feeder->reference_shift_ns = shift_ns;
     feeder->due = (sf_due){0};
     feeder->pace = (sf_pace){0};
@@ -227,8 +222,7 @@ static int64_t monotonic_less_wall_ns(void)
     for (int i = 0; i < LOOKS; i++) {
         int64_t begin_ns = sf_clock_monotonic_ns(), less_ns = begin_ns - sf_clock_wall_ns();
         most_ns = less_ns > most_ns ? less_ns : most_ns;
-        if (sf_clock_monotonic_ns() - begin_ns < QUICK_NS)
-            break;
+        if (sf_clock_monotonic_ns() - begin_ns < QUICK_NS) break;
     }
     return most_ns;
 }
@@ -238,15 +232,13 @@ static int64_t monotonic_less_wall_ns(void)
 static int64_t origin_of(const sf_feeder *feeder)
 {
     const sf_source *source = feeder->settings.source;
-    if (!source->has_origin || !feeder->fresh || feeder->reference != NULL)
-        return INT64_MAX;
+    if (!source->has_origin || !feeder->fresh || feeder->reference != NULL) return INT64_MAX;
     return sf_time_plus(source->origin_ns, monotonic_less_wall_ns());
 }
 
 static void log_behind(sf_feeder *feeder, int64_t behind_ns)
 {
-    if (behind_ns < BEHIND_NS || feeder->behind_was_told)
-        return;
+    if (behind_ns < BEHIND_NS || feeder->behind_was_told) return;
     feeder->behind_was_told = true;
     sf_log(SF_LOG_WARNING, "%s: its spikes come %.1f s after they were due", feeder->settings.source->name,
            (double)behind_ns * 1e-9);
@@ -255,8 +247,7 @@ static void log_behind(sf_feeder *feeder, int64_t behind_ns)
 static void look_at_pace(sf_feeder *feeder, int64_t end_ns, int64_t arrival_ns)
 {
     double pace = sf_pace_take(&feeder->pace, end_ns, arrival_ns);
-    if (pace == 0 || feeder->pace_was_told)
-        return;
+    if (pace == 0 || feeder->pace_was_told) return;
     feeder->pace_was_told = true;
     sf_log(SF_LOG_WARNING,
            "%s: its clock passes %.3g s in each second: is its sampling rate the one that it is read with "
@@ -268,8 +259,7 @@ static void look_at_pace(sf_feeder *feeder, int64_t end_ns, int64_t arrival_ns)
 static void look_at_first(sf_feeder *feeder, const sf_batch *judged)
 {
     int64_t most_ns = feeder->settings.max_age_ns, arrival_ns = judged->arrival_ns;
-    if (most_ns == 0 || feeder->first_ended)
-        return;
+    if (most_ns == 0 || feeder->first_ended) return;
     for (size_t i = 0; i < judged->spike_count; i++) {
         int64_t due_ns = sf_due_at(judged->due_offset_ns, judged->spikes[i].time_ns, arrival_ns);
         feeder->first_spikes++;
@@ -289,8 +279,7 @@ static void look_at_first(sf_feeder *feeder, const sf_batch *judged)
 static sf_batch judge_due(sf_feeder *feeder, const sf_batch *batch)
 {
     sf_batch judged = *batch;
-    if (!has_due_times(feeder))
-        return judged;
+    if (!has_due_times(feeder)) return judged;
     begin_epoch_of_due(feeder, batch);
     int64_t end_ns = end_of(batch), arrival_ns = batch->arrival_ns;
     if (end_ns != INT64_MIN && arrival_ns >= feeder->began_ns) {
@@ -298,8 +287,7 @@ static sf_batch judge_due(sf_feeder *feeder, const sf_batch *batch)
         look_at_pace(feeder, end_ns, arrival_ns);
         feeder->fresh = false;
     }
-    if (!feeder->due.began)
-        return judged;
+    if (!feeder->due.began) return judged;
     judged.tells_due = true;
     judged.due_offset_ns = sf_due_offset_ns(&feeder->due, arrival_ns);
     look_at_first(feeder, &judged);
@@ -353,8 +341,7 @@ static int take(sf_feeder *feeder, const sf_batch *batch)
 {
     int status = feeder->continuity == NULL ? align(feeder, batch)
                                             : sf_continuity_take(feeder->continuity, batch, &feeder->error);
-    if (status == SF_OK && feeder->continuity != NULL)
-        status = offer_believed(feeder);
+    if (status == SF_OK && feeder->continuity != NULL) status = offer_believed(feeder);
     log_losses(feeder);
     return status;
 }
@@ -366,18 +353,15 @@ static int read_once(sf_feeder *feeder)
     sf_batch batch;
     int result = source->kind->read(source, &batch, READ_MS, &feeder->error);
     if (result == SF_READ_BATCH) {
-        if (sf_feeder_is_live(feeder))
-            look_back(feeder, sf_clock_monotonic_ns());
+        if (sf_feeder_is_live(feeder)) look_back(feeder, sf_clock_monotonic_ns());
         int status = take(feeder, &batch);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (batch.has_totals) {
             atomic_store(&feeder->missing_spikes, batch.missing_spikes);
             atomic_store(&feeder->missing_markers, batch.missing_markers);
         }
     }
-    if (!sf_feeder_is_live(feeder))
-        return result;
+    if (!sf_feeder_is_live(feeder)) return result;
     if (result == SF_READ_BATCH && batch.heard)
         hear(feeder, sf_clock_monotonic_ns());
     else if (result == SF_READ_NOTHING || result == SF_READ_BATCH)
@@ -419,8 +403,7 @@ static void *feed(void *argument)
         int status = offer_believed(feeder);
         result = status != SF_OK ? status : result;
     }
-    if (feeder->aligned != NULL)
-        sf_aligned_end(feeder->aligned);
+    if (feeder->aligned != NULL) sf_aligned_end(feeder->aligned);
     conclude(feeder, result);
     sf_inlet_end(feeder->settings.inlet);
     sf_bell_ring(&all->filled);
@@ -431,10 +414,8 @@ static void *feed(void *argument)
 
 int sf_feeder_push(sf_feeder *feeder, const sf_batch *batch)
 {
-    if (atomic_load(&feeder->all->stopping) || atomic_load(&feeder->state) == SF_SOURCE_ENDED)
-        return SF_END;
-    if (!sf_inlet_has_room(feeder->settings.inlet, batch->spike_count, batch->marker_count))
-        return SF_AGAIN;
+    if (atomic_load(&feeder->all->stopping) || atomic_load(&feeder->state) == SF_SOURCE_ENDED) return SF_END;
+    if (!sf_inlet_has_room(feeder->settings.inlet, batch->spike_count, batch->marker_count)) return SF_AGAIN;
     sf_inlet_offer(feeder->settings.inlet, batch);
     return SF_OK;
 }
@@ -458,8 +439,7 @@ int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings 
     *feeder = (sf_feeder){.all = all, .settings = *settings, .fresh = true};
     feeder->reference = settings->pulses != NULL ? settings->pulses->reference : NULL;
     atomic_init(&feeder->behind_ns, -1);
-    if (feeder->settings.patience_ns < STALLED_NS)
-        feeder->settings.patience_ns = STALLED_NS;
+    if (feeder->settings.patience_ns < STALLED_NS) feeder->settings.patience_ns = STALLED_NS;
     atomic_init(&feeder->missing_spikes, -1);
     atomic_init(&feeder->missing_markers, -1);
     int status = sf_bell_open(&feeder->room, error);
@@ -475,8 +455,7 @@ int sf_feeder_open(sf_feeder *feeder, sf_feeders *all, const sf_feeder_settings 
 
 int sf_feeder_start(sf_feeder *feeder, sf_error *error)
 {
-    if (sf_feeder_is_pushed(feeder))
-        return SF_OK;
+    if (sf_feeder_is_pushed(feeder)) return SF_OK;
     return sf_thread_start(&feeder->thread, "synfire-source", feed, feeder, error);
 }
 
@@ -521,8 +500,7 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
     sf_inlet_counts in = sf_inlet_count(feeder->settings.inlet);
     sf_continuity_counts of = believed(feeder);
     int state = atomic_load(&feeder->state);
-    if (state == SF_SOURCE_ENDED && atomic_load(&feeder->cut))
-        state = SF_SOURCE_LIVE;
+    if (state == SF_SOURCE_ENDED && atomic_load(&feeder->cut)) state = SF_SOURCE_LIVE;
     *status = (sf_source_status){.state = (sf_source_state)state,
                                  .silent_ns = silent_for(feeder),
                                  .behind_ns = atomic_load(&feeder->behind_ns),
@@ -555,8 +533,7 @@ void sf_feeder_status(const sf_feeder *feeder, sf_source_status *status)
                                  .pulse_ns = INT64_MIN,
                                  .drift_ppm = NAN,
                                  .residual_us = NAN};
-    if (feeder->aligned != NULL)
-        sf_aligned_look(feeder->aligned, status);
+    if (feeder->aligned != NULL) sf_aligned_look(feeder->aligned, status);
     status->authentication = feeder->settings.source->authentication;
     snprintf(status->name, sizeof status->name, "%s", feeder->settings.source->name);
 }

@@ -19,8 +19,7 @@
 /* How many of the spikes come before the end of the asked duration. */
 static size_t within_duration(sf_front *front, const sf_merged *merged)
 {
-    if (front->over)
-        return 0;
+    if (front->over) return 0;
     if (front->duration_ns > 0 && front->limit_ns == INT64_MAX && merged->spike_count > 0) {
         front->limit_ns = sf_time_plus(merged->spikes[0].time_ns, front->duration_ns);
         front->began_ns = merged->arrivals_ns[0];
@@ -46,8 +45,7 @@ static void look(sf_front *front)
 /* Where a stretch has ended by this time, the windows catch up, and what they order is done. */
 static void catch_up(sf_front *front, int64_t time_ns)
 {
-    if (front->next_ns == INT64_MIN || time_ns < front->next_ns)
-        return;
+    if (front->next_ns == INT64_MIN || time_ns < front->next_ns) return;
     int64_t end_ns = time_ns - (time_ns - front->next_ns) % front->stretch_ns;
     sf_handoff_await(front->handoff, end_ns);
     look(front);
@@ -58,10 +56,8 @@ static void catch_up(sf_front *front, int64_t time_ns)
  * tests, and when rules fire them, must not depend on how far the windows are. */
 static size_t within_stretch(sf_front *front, const sf_spike *spikes, size_t count)
 {
-    if (front->stretch_ns == 0 || count == 0)
-        return count;
-    if (front->next_ns == INT64_MIN)
-        front->next_ns = sf_time_plus(spikes[0].time_ns, front->stretch_ns);
+    if (front->stretch_ns == 0 || count == 0) return count;
+    if (front->next_ns == INT64_MIN) front->next_ns = sf_time_plus(spikes[0].time_ns, front->stretch_ns);
     catch_up(front, spikes[0].time_ns);
     return sf_spikes_lower_bound(spikes, count, front->next_ns);
 }
@@ -72,8 +68,7 @@ static int64_t choose_stretch_ns(const sf_live_options *config, bool virtual_clo
     bool tested = sf_watched_count(config) > 0 && config->significance.kind != 0, ruled = false;
     for (uint32_t i = 0; i < config->trigger_count; i++)
         ruled = ruled || config->triggers[i].on == SF_LIVE_ON_RULE;
-    if (!virtual_clock || (!tested && !ruled))
-        return 0;
+    if (!virtual_clock || (!tested && !ruled)) return 0;
     return ruled ? sf_seconds_to_ns(config->window.hop_s) : sf_testing_length_ns(config);
 }
 
@@ -81,8 +76,7 @@ static bool leaps_to(sf_front *front, int64_t time_ns)
 {
     bool leaps = front->reached_ns != INT64_MIN &&
                  time_ns > sf_time_plus(front->reached_ns, SF_CONTINUITY_AHEAD_NS / 2);
-    if (time_ns > front->reached_ns)
-        front->reached_ns = time_ns;
+    if (time_ns > front->reached_ns) front->reached_ns = time_ns;
     return leaps;
 }
 
@@ -97,12 +91,9 @@ static void note_leaps(sf_front *front, const sf_merged *merged)
     int64_t leapt_ns = INT64_MIN;
     for (size_t i = stepped || count == 0 ? 0 : count - 1; i < count;
          i++) /* else the last says where it is */
-        if (leaps_to(front, merged->spikes[i].time_ns))
-            leapt_ns = merged->spikes[i].time_ns;
-    if (leaps_to(front, merged->watermark_ns))
-        leapt_ns = merged->watermark_ns;
-    if (!stepped || leapt_ns == INT64_MIN)
-        return;
+        if (leaps_to(front, merged->spikes[i].time_ns)) leapt_ns = merged->spikes[i].time_ns;
+    if (leaps_to(front, merged->watermark_ns)) leapt_ns = merged->watermark_ns;
+    if (!stepped || leapt_ns == INT64_MIN) return;
     atomic_store(&front->handoff->leapt_ns, leapt_ns);
     front->steps_ahead = steps;
 }
@@ -129,8 +120,7 @@ static void hand_on(sf_front *front, const sf_merged *merged)
 {
     bool was_over = front->over;
     size_t count = within_duration(front, merged);
-    if (was_over)
-        return;
+    if (was_over) return;
     size_t done = 0;
     if (count > 0 && atomic_load(&front->handoff->began_ns) == INT64_MAX)
         atomic_store(&front->handoff->began_ns, merged->spikes[0].time_ns);
@@ -151,11 +141,9 @@ static void hand_on(sf_front *front, const sf_merged *merged)
                        part > 0 ? merged->arrivals_ns[done - 1] : 0);
     } while (done < count);
     int64_t watermark_ns = merged->watermark_ns < front->limit_ns ? merged->watermark_ns : front->limit_ns;
-    if (!merged->ended)
-        catch_up(front, watermark_ns);
+    if (!merged->ended) catch_up(front, watermark_ns);
     sf_control_reach(&front->control, watermark_ns);
-    if (front->over || merged->ended)
-        sf_control_end(&front->control);
+    if (front->over || merged->ended) sf_control_end(&front->control);
     sf_features_reach(&front->features, watermark_ns, front->over || merged->ended);
     sf_handoff_promise(front->handoff, watermark_ns, front->over || merged->ended);
     if (front->over) {
@@ -167,27 +155,22 @@ static void hand_on(sf_front *front, const sf_merged *merged)
 static bool all_silent(const sf_front *front)
 {
     for (size_t i = 0; i < front->feeders.count; i++)
-        if (atomic_load(&front->feeders.items[i].state) == SF_SOURCE_LIVE)
-            return false;
+        if (atomic_load(&front->feeders.items[i].state) == SF_SOURCE_LIVE) return false;
     return true;
 }
 
 /* Where no sender is heard, stream time stands still: then the asked duration passes by wall clock. */
 static void end_in_silence(sf_front *front, int64_t now_ns)
 {
-    if (front->duration_ns == 0 || !atomic_load(&front->feeders.released))
-        return;
-    if (front->began_ns == 0)
-        front->began_ns = now_ns;
-    if (now_ns - front->began_ns >= front->duration_ns && all_silent(front))
-        sf_front_stop(front);
+    if (front->duration_ns == 0 || !atomic_load(&front->feeders.released)) return;
+    if (front->began_ns == 0) front->began_ns = now_ns;
+    if (now_ns - front->began_ns >= front->duration_ns && all_silent(front)) sf_front_stop(front);
 }
 
 /* Turns in which nothing came are its waiting. */
 static void time_turn(sf_front *front, const sf_merged *merged, int64_t began_ns)
 {
-    if (merged->spike_count == 0)
-        return;
+    if (merged->spike_count == 0) return;
     int64_t now_ns = sf_clock_monotonic_ns();
     sf_durations_add(&front->turns, now_ns - began_ns);
     sf_durations_add(&front->latency, now_ns - merged->arrivals_ns[0]);
@@ -214,8 +197,7 @@ static bool begin_turn(sf_front *front)
 static void end_turn(sf_front *front)
 {
     atomic_store(&front->turning, false);
-    if (atomic_exchange(&front->wanted, false))
-        sf_bell_ring(&front->feeders.filled);
+    if (atomic_exchange(&front->wanted, false)) sf_bell_ring(&front->feeders.filled);
 }
 
 /* How long the next turn may wait in ms; 0: there is more, or it was the last. */
@@ -231,8 +213,7 @@ static int take_turn(sf_front *front)
     wake_feeders(front);
     time_turn(front, &merged, now_ns);
     front->ended = merged.ended;
-    if (merged.more || merged.ended)
-        return 0;
+    if (merged.more || merged.ended) return 0;
     end_in_silence(front, now_ns);
     return sf_control_sleep_ms(&front->control, IDLE_MS);
 }
@@ -250,8 +231,7 @@ static void *run(void *argument)
             atomic_store(&front->wanted, true);
             sleep_ms = atomic_load(&front->turning) ? IDLE_MS : 0;
         }
-        if (sleep_ms > 0)
-            sf_bell_wait(&front->feeders.filled, sleep_ms);
+        if (sleep_ms > 0) sf_bell_wait(&front->feeders.filled, sleep_ms);
     }
     return NULL;
 }
@@ -261,8 +241,7 @@ static void *run(void *argument)
 /* False where the front thread has to go on: a turn that waited for the windows would hold up who pushes. */
 static bool turn_at_once(sf_front *front)
 {
-    if (!front->at_once || !begin_turn(front))
-        return false;
+    if (!front->at_once || !begin_turn(front)) return false;
     bool may = !front->ended && sf_handoff_has_room(front->handoff, BATCH);
     bool done = may && take_turn(front) == IDLE_MS;
     end_turn(front);
@@ -272,8 +251,7 @@ static bool turn_at_once(sf_front *front)
 int sf_front_push(sf_front *front, size_t source, const sf_batch *batch)
 {
     int status = sf_feeder_push(&front->feeders.items[source], batch);
-    if (status == SF_OK && !turn_at_once(front))
-        sf_bell_ring(&front->feeders.filled);
+    if (status == SF_OK && !turn_at_once(front)) sf_bell_ring(&front->feeders.filled);
     return status;
 }
 
@@ -292,8 +270,7 @@ static int64_t least_max_age_ns(const sf_live_options *config)
     double least_ms = 0;
     for (uint32_t i = 0; i < config->trigger_count; i++) {
         double most_ms = config->triggers[i].max_age_ms;
-        if (most_ms > 0 && (least_ms == 0 || most_ms < least_ms))
-            least_ms = most_ms;
+        if (most_ms > 0 && (least_ms == 0 || most_ms < least_ms)) least_ms = most_ms;
     }
     return (int64_t)(least_ms * 1e6);
 }
@@ -316,8 +293,7 @@ static int open_merge(sf_front *front, const sf_live_options *config, const sf_i
                       sf_error *error)
 {
     sf_inlet_settings *settings = sf_alloc(inputs->count, sizeof *settings);
-    if (settings == NULL)
-        return sf_fail_memory(error);
+    if (settings == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < inputs->count; i++)
         settings[i] = (sf_inlet_settings){.unit_count = inputs->items[i].source->units.count,
                                           .lateness_ns = lateness_ns(config),
@@ -362,10 +338,8 @@ static int open_feeders(sf_front *front, const sf_live_options *config, const sf
     for (size_t i = 0; i < inputs->count && status == SF_OK; i++) {
         sf_aligned_settings pulses;
         bool is_aligned = inputs->items[i].pulses != 0;
-        if (is_aligned)
-            status = choose_pulses(front, inputs, i, &pulses, error);
-        if (status != SF_OK)
-            break;
+        if (is_aligned) status = choose_pulses(front, inputs, i, &pulses, error);
+        if (status != SF_OK) break;
         const sf_feeder_settings settings = {
             .pulses = is_aligned ? &pulses : NULL,
             .source = inputs->items[i].source,
@@ -401,15 +375,11 @@ int sf_front_open(sf_front *front, const sf_live_options *config, const sf_input
                                       .publisher = publisher,
                                       .batch = BATCH};
     int status = open_merge(front, config, inputs, error);
-    if (status == SF_OK)
-        status = sf_control_open(&front->control, &control, error);
+    if (status == SF_OK) status = sf_control_open(&front->control, &control, error);
     const sf_features_setup features = {config, inputs, &front->feeders, handoff};
-    if (status == SF_OK)
-        status = sf_features_open(&front->features, &features, error);
-    if (status == SF_OK)
-        status = open_feeders(front, config, inputs, error);
-    if (status != SF_OK)
-        sf_front_close(front);
+    if (status == SF_OK) status = sf_features_open(&front->features, &features, error);
+    if (status == SF_OK) status = open_feeders(front, config, inputs, error);
+    if (status != SF_OK) sf_front_close(front);
     return status;
 }
 
@@ -419,13 +389,11 @@ int sf_front_start(sf_front *front, sf_error *error)
     int status = sf_thread_start(&front->thread, "synfire-front", run, front, error);
     for (size_t i = 0; i < all->count && status == SF_OK; i++)
         status = sf_feeder_start(&all->items[i], error);
-    if (status == SF_OK)
-        return SF_OK;
+    if (status == SF_OK) return SF_OK;
     /* Nobody feeds these inlets: end them here, so that the front thread comes to its end. */
     sf_front_stop(front);
     for (size_t i = 0; i < all->count; i++)
-        if (!all->items[i].thread.running)
-            sf_inlet_end(all->items[i].settings.inlet);
+        if (!all->items[i].thread.running) sf_inlet_end(all->items[i].settings.inlet);
     if (!front->thread.running) /* nobody else tells the windows that nothing comes */
         sf_handoff_promise(front->handoff, INT64_MIN, true);
     return status;
@@ -433,8 +401,7 @@ int sf_front_start(sf_front *front, sf_error *error)
 
 void sf_front_release(sf_front *front)
 {
-    if (atomic_exchange(&front->feeders.released, true))
-        return;
+    if (atomic_exchange(&front->feeders.released, true)) return;
     for (size_t i = 0; i < front->feeders.count; i++)
         sf_bell_ring(&front->feeders.items[i].room);
 }
@@ -443,8 +410,7 @@ void sf_front_stop(sf_front *front)
 {
     atomic_store(&front->feeders.stopping, true);
     for (size_t i = 0; i < front->feeders.count; i++)
-        if (sf_feeder_is_pushed(&front->feeders.items[i]))
-            sf_feeder_leave(&front->feeders.items[i]);
+        if (sf_feeder_is_pushed(&front->feeders.items[i])) sf_feeder_leave(&front->feeders.items[i]);
 }
 
 int sf_front_order(sf_front *front, const sf_command *order, sf_error *error)
@@ -507,8 +473,7 @@ void sf_front_close(sf_front *front)
     sf_free(front->faults);
     sf_pulse_train_close(front->train);
     sf_bell_close(&front->feeders.filled);
-    if (front->merge != NULL)
-        sf_merge_close(front->merge);
+    if (front->merge != NULL) sf_merge_close(front->merge);
     sf_control_close(&front->control);
     sf_features_close(&front->features);
     *front = (sf_front){0};

@@ -24,14 +24,10 @@ int sf_handoff_open(sf_handoff *handoff, uint64_t room, bool block, sf_error *er
         status = sf_ring_open(&handoff->blanked, sizeof(sf_span), MOST_BLANKED, policy, error);
     if (status == SF_OK)
         status = sf_ring_open(&handoff->bursts, sizeof(sf_burst_news), MOST_BURSTS, policy, error);
-    if (status == SF_OK)
-        status = sf_ring_open(&handoff->trials, sizeof(int64_t), MOST_TRIALS, policy, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&handoff->filled, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&handoff->emptied, error);
-    if (status != SF_OK)
-        sf_handoff_close(handoff);
+    if (status == SF_OK) status = sf_ring_open(&handoff->trials, sizeof(int64_t), MOST_TRIALS, policy, error);
+    if (status == SF_OK) status = sf_bell_open(&handoff->filled, error);
+    if (status == SF_OK) status = sf_bell_open(&handoff->emptied, error);
+    if (status != SF_OK) sf_handoff_close(handoff);
     return status;
 }
 
@@ -65,12 +61,10 @@ void sf_handoff_abandon(sf_handoff *handoff)
 
 void sf_handoff_put(sf_handoff *handoff, const sf_spike *spikes, size_t count, int64_t arrival_ns)
 {
-    if (count > 0)
-        atomic_store_explicit(&handoff->arrival_ns, arrival_ns, memory_order_relaxed);
+    if (count > 0) atomic_store_explicit(&handoff->arrival_ns, arrival_ns, memory_order_relaxed);
     for (size_t done = 0; done < count;) {
         done += sf_ring_push(&handoff->spikes, spikes + done, count - done);
-        if (done == count || !sf_handoff_waits(handoff))
-            return;
+        if (done == count || !sf_handoff_waits(handoff)) return;
         sf_bell_ring(&handoff->filled);
         sf_bell_wait(&handoff->emptied, 10);
     }
@@ -106,8 +100,7 @@ static void push_one(sf_handoff *handoff, sf_ring *ring, const void *item)
 
 static bool pop_one(sf_handoff *handoff, sf_ring *ring, void *item)
 {
-    if (sf_ring_pop(ring, item, 1, NULL) == 0)
-        return false;
+    if (sf_ring_pop(ring, item, 1, NULL) == 0) return false;
     sf_bell_ring(&handoff->emptied);
     return true;
 }
@@ -189,21 +182,17 @@ void sf_handoff_await(sf_handoff *handoff, int64_t time_ns)
 /* At leisure they are woken once in a millisecond, and as soon as half of their room is taken. */
 static bool is_due(sf_handoff *handoff, bool ended)
 {
-    if (!handoff->at_leisure || ended)
-        return true;
+    if (!handoff->at_leisure || ended) return true;
     int64_t now_ns = sf_clock_monotonic_ns();
     bool due = now_ns - handoff->rung_ns >= SF_MILLISECOND ||
                !sf_handoff_has_room(handoff, handoff->spikes.capacity / 2);
-    if (due)
-        handoff->rung_ns = now_ns;
+    if (due) handoff->rung_ns = now_ns;
     return due;
 }
 
 void sf_handoff_promise(sf_handoff *handoff, int64_t watermark_ns, bool ended)
 {
     atomic_store_explicit(&handoff->watermark_ns, watermark_ns, memory_order_release);
-    if (ended)
-        atomic_store_explicit(&handoff->ended, true, memory_order_release);
-    if (is_due(handoff, ended))
-        sf_bell_ring(&handoff->filled);
+    if (ended) atomic_store_explicit(&handoff->ended, true, memory_order_release);
+    if (is_due(handoff, ended)) sf_bell_ring(&handoff->filled);
 }

@@ -133,8 +133,7 @@ struct sf_hop {
 /** An element for an operation. */
 static inline void *sf_hop_reach(const sf_hop *hop, sf_hop_element element, sf_plan_operation operation)
 {
-    if (hop->recorder != NULL)
-        hop->recorder->seen(hop->recorder->user, hop->stage, element, operation);
+    if (hop->recorder != NULL) hop->recorder->seen(hop->recorder->user, hop->stage, element, operation);
     return hop->model[element];
 }
 

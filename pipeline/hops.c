@@ -57,8 +57,7 @@ static int track_pinned(sf_hops *hops, sf_error *error)
     int status = sf_tracking_pin(&hops->tracked.next, config, units, error);
     if (status == SF_OK)
         status = sf_predictions_open(&hops->rules, config, units, &hops->tracked.next, error);
-    if (status == SF_OK)
-        status = sf_tracked_prepare(&hops->tracked, &hops->summaries, &hops->history, error);
+    if (status == SF_OK) status = sf_tracked_prepare(&hops->tracked, &hops->summaries, &hops->history, error);
     return status == SF_OK
                ? sf_tracked_go_on(&hops->tracked, &hops->summaries, &hops->history, INT64_MAX, error)
                : status;
@@ -142,20 +141,15 @@ static int open_elements(sf_hops *hops, sf_error *error)
     const sf_live_options *config = options->config;
     const sf_units *units = options->stream->units;
     int status = open_counting(hops, error);
-    if (status == SF_OK)
-        status = open_discovery(hops, error);
-    if (status == SF_OK)
-        status = open_pairs(hops, error);
+    if (status == SF_OK) status = open_discovery(hops, error);
+    if (status == SF_OK) status = open_pairs(hops, error);
     if (status == SF_OK)
         status = sf_connections_open(&hops->graph, config, units, hops->found.delays,
                                      is_apart(hops, &sf_stage_graph) ? hops->device.device : NULL,
                                      options->virtual_clock, error);
-    if (status == SF_OK)
-        status = open_tests(hops, error);
-    if (status == SF_OK)
-        status = open_densities(hops, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = open_tests(hops, error);
+    if (status == SF_OK) status = open_densities(hops, error);
+    if (status != SF_OK) return status;
     hops->rates.observed = options->observed;
     hops->rates.observed_count = options->observed_count;
     hops->rates.spikes = sf_alloc(units->count, sizeof *hops->rates.spikes);
@@ -173,8 +167,7 @@ static int open_runner(sf_hops *hops, sf_error *error)
     if (status == SF_OK)
         status = sf_runner_open(&hops->runner, &hops->schedule, options->publisher, &hops->times,
                                 options->config->mine.threads, error);
-    if (options->worth_ns != 0)
-        hops->runner.worth_ns = options->worth_ns;
+    if (options->worth_ns != 0) hops->runner.worth_ns = options->worth_ns;
     return status;
 }
 
@@ -187,12 +180,9 @@ int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error)
     list_model(hops);
     sf_times_open(&hops->times, hop_ns);
     int status = sf_cutter_open(&hops->cutter, INT64_MIN, window_ns, hop_ns, error);
-    if (status == SF_OK)
-        status = open_runner(hops, error);
-    if (status == SF_OK)
-        status = open_elements(hops, error);
-    if (status != SF_OK)
-        sf_hops_close(hops);
+    if (status == SF_OK) status = open_runner(hops, error);
+    if (status == SF_OK) status = open_elements(hops, error);
+    if (status != SF_OK) sf_hops_close(hops);
     return status;
 }
 
@@ -215,8 +205,7 @@ void sf_hops_close(sf_hops *hops)
     sf_free(hops->rates.so_far);
     sf_runner_close(&hops->runner);
     sf_team_close(hops->team);
-    if (hops->keeps_memory)
-        sf_spare_end();
+    if (hops->keeps_memory) sf_spare_end();
     *hops = (sf_hops){0};
 }
 
@@ -227,12 +216,9 @@ void sf_hops_close(sf_hops *hops)
 static sf_team *team_of(sf_hops *hops)
 {
     unsigned threads = hops->options.config->mine.threads;
-    if (hops->team != NULL || hops->tracked.now.count < TEAM_FROM)
-        return hops->team;
-    if (threads == 0)
-        threads = sf_thread_cores();
-    if (threads > 1)
-        sf_team_open(&hops->team, threads < TEAM_MOST ? threads : TEAM_MOST, NULL);
+    if (hops->team != NULL || hops->tracked.now.count < TEAM_FROM) return hops->team;
+    if (threads == 0) threads = sf_thread_cores();
+    if (threads > 1) sf_team_open(&hops->team, threads < TEAM_MOST ? threads : TEAM_MOST, NULL);
     return hops->team;
 }
 
@@ -278,8 +264,7 @@ static void put_off_status(sf_hops *hops, int64_t by_ns)
 static void begin_hop(sf_hops *hops, int64_t now_ns)
 {
     int64_t apart_ns = hops->began_ns == 0 ? 0 : now_ns - hops->began_ns;
-    if (apart_ns > hops->times.hop_ns)
-        apart_ns = hops->times.hop_ns;
+    if (apart_ns > hops->times.hop_ns) apart_ns = hops->times.hop_ns;
     hops->began_ns = now_ns;
     hops->rest_ns = now_ns + apart_ns / 2;
 }
@@ -288,8 +273,7 @@ static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *erro
 {
     int64_t began_ns = sf_clock_monotonic_ns();
     sf_times_begin(&hops->times);
-    if (!segment->closes)
-        return run(hops, TAKE, TAKE + 1, segment, false, error);
+    if (!segment->closes) return run(hops, TAKE, TAKE + 1, segment, false, error);
     begin_hop(hops, began_ns);
     sf_device *device = hops->device.device;
     sf_device_reserve(device);
@@ -305,8 +289,7 @@ static void pass_silence(sf_hops *hops, int64_t watermark_ns)
 {
     int64_t silence_ns = sf_seconds_to_ns(hops->options.config->window.silence_s);
     bool stepped = hops->cutter.last_cut_ns < hops->leapt_ns;
-    if (stepped && (silence_ns == 0 || silence_ns > SF_SECOND))
-        silence_ns = SF_SECOND;
+    if (stepped && (silence_ns == 0 || silence_ns > SF_SECOND)) silence_ns = SF_SECOND;
     uint64_t windows = sf_cutter_skip(&hops->cutter, &hops->history, watermark_ns, silence_ns);
     if (windows > 0)
         sf_log(SF_LOG_WARNING, "%s more than %g s: %" PRIu64 " empty windows are left out",
@@ -319,8 +302,7 @@ int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error)
     pass_silence(hops, watermark_ns);
     while (sf_cutter_next(&hops->cutter, &hops->history, watermark_ns, &segment)) {
         int status = take_segment(hops, &segment, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         pass_silence(hops, watermark_ns);
     }
     return SF_OK;
@@ -336,8 +318,7 @@ int sf_hops_go_on(sf_hops *hops, bool *went_on, sf_error *error)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
     *went_on = !hops->options.virtual_clock && hops->tracked.preparing && now_ns < hops->rest_ns;
-    if (!*went_on)
-        return SF_OK;
+    if (!*went_on) return SF_OK;
     hops->tracked.went_on = true;
     return sf_tracked_go_on(&hops->tracked, &hops->summaries, &hops->history,
                             now_ns + hops->times.hop_ns / SF_PREPARING_SHARE, error);

@@ -10,8 +10,7 @@
 static void add_observed(sf_inputs *inputs, const sf_source *source, uint32_t first_unit)
 {
     const sf_recording *recording = source->origin;
-    if (recording == NULL || recording->observed_count == 0)
-        return;
+    if (recording == NULL || recording->observed_count == 0) return;
     inputs->observed[inputs->observed_count++] = (sf_observed){.first_unit = first_unit,
                                                                .unit_count = source->units.count,
                                                                .spans = recording->observed,
@@ -30,8 +29,7 @@ static int add_units(sf_inputs *inputs, const sf_input *input, sf_error *error)
         unit.name = name.data;
         int status = name.failed ? sf_fail_memory(error) : sf_units_add(&inputs->units, &unit, error);
         sf_text_free(&name);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     add_observed(inputs, input->source, first);
     return SF_OK;
@@ -53,18 +51,15 @@ int sf_inputs_open(sf_inputs *inputs, const sf_input *sources, size_t count, sf_
         status = add_units(inputs, &inputs->items[i], error);
     }
     inputs->origin = count == 1 ? sources[0].source->origin : NULL;
-    if (status == SF_OK)
-        status = sf_units_finish(&inputs->units, error);
-    if (status != SF_OK)
-        sf_inputs_close(inputs);
+    if (status == SF_OK) status = sf_units_finish(&inputs->units, error);
+    if (status != SF_OK) sf_inputs_close(inputs);
     return status;
 }
 
 void sf_sources_close(const sf_input *sources, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (sources[i].source != NULL)
-            sources[i].source->kind->close(sources[i].source);
+        if (sources[i].source != NULL) sources[i].source->kind->close(sources[i].source);
 }
 
 void sf_inputs_close(sf_inputs *inputs)

@@ -29,8 +29,7 @@ void sf_kept_pairs_close(sf_kept_pairs *kept)
 
 void sf_kept_pairs_show(sf_kept_pairs *kept, uint64_t begin, uint64_t end)
 {
-    if (!sf_pairing_counts(&kept->pairs))
-        sf_history_drop_before(&kept->history, begin);
+    if (!sf_pairing_counts(&kept->pairs)) sf_history_drop_before(&kept->history, begin);
     kept->came = end - (kept->end > begin ? kept->end : begin);
     kept->begin = begin;
     kept->end = end;
@@ -83,13 +82,10 @@ static double cost_of_moving(const sf_kept_pairs *kept, double within)
 static bool is_worth_it(const sf_kept_pairs *kept, bool there)
 {
     uint64_t moved = 2 * kept->came, spikes = kept->end - kept->begin;
-    if (spikes == 0)
-        return false;
-    if (sf_pairing_counts(&kept->pairs))
-        moved = kept->end - kept->kept_end + kept->begin - kept->kept_begin;
+    if (spikes == 0) return false;
+    if (sf_pairing_counts(&kept->pairs)) moved = kept->end - kept->kept_end + kept->begin - kept->kept_begin;
     double within = there ? spikes_within(kept) : 0;
-    if ((double)spikes * within > kept->most_anew)
-        return true;
+    if ((double)spikes * within > kept->most_anew) return true;
     double cost = there ? cost_of_moving(kept, within) : SF_KEPT_PAIRS_COST;
     return cost * (double)moved < (double)spikes;
 }
@@ -120,10 +116,8 @@ const sf_pair_count *sf_kept_pairs_follow(sf_kept_pairs *kept, uint32_t least, b
     sf_error reason;
     sf_device *device = there ? kept->setup.device : NULL;
     bool overlaps = kept->begin < kept->kept_end; /* else beginning with nothing is sooner */
-    if (kept->pairs.setup.device != device || !overlaps)
-        forget(kept);
-    if (!sf_pairing_counts(&kept->pairs))
-        sf_history_drop_before(&kept->history, kept->begin);
+    if (kept->pairs.setup.device != device || !overlaps) forget(kept);
+    if (!sf_pairing_counts(&kept->pairs)) sf_history_drop_before(&kept->history, kept->begin);
     if (kept->given_up[there] || !is_worth_it(kept, there)) {
         forget(kept);
         return NULL;

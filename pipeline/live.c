@@ -55,8 +55,7 @@ static bool put(sf_live *live, sf_message *message)
         live->first = (live->first + 1) % room;
         live->waiting--;
     }
-    if (kept)
-        live->messages[(live->first + live->waiting++) % room] = message;
+    if (kept) live->messages[(live->first + live->waiting++) % room] = message;
     pthread_mutex_unlock(&live->lock);
     sf_message_release(dropped);
     return kept;
@@ -65,25 +64,21 @@ static bool put(sf_live *live, sf_message *message)
 static void queue_publish(void *self, sf_message *message)
 {
     sf_live *live = self;
-    if (!is_wanted(live, message->topic))
-        return;
+    if (!is_wanted(live, message->topic)) return;
     sf_message_keep(message);
     bool kept = false;
     while (!atomic_load(&live->leaving) && !(kept = put(live, message)) &&
            live->options.queue_policy == SF_RING_BLOCK)
         sf_bell_wait(&live->room, 100);
-    if (!kept)
-        sf_message_release(message);
+    if (!kept) sf_message_release(message);
     sf_bell_ring(&live->filled);
 }
 
 static void queue_trigger(void *self, const sf_message *trigger)
 {
     sf_live *live = self;
-    if (live->options.on_trigger != NULL)
-        live->options.on_trigger(live->options.user, trigger);
-    if (!is_wanted(live, SF_TOPIC_TRIGGER))
-        return;
+    if (live->options.on_trigger != NULL) live->options.on_trigger(live->options.user, trigger);
+    if (!is_wanted(live, SF_TOPIC_TRIGGER)) return;
     const waiting_trigger waiting = {trigger->seq, trigger->time_ns, trigger->arrival_ns, trigger->trigger};
     sf_ring_push(&live->triggers, &waiting, 1);
     sf_bell_ring(&live->filled);
@@ -113,8 +108,7 @@ static void fill_trigger(sf_message *message, const waiting_trigger *waiting)
 static int take_trigger(sf_live *live, const waiting_trigger *waiting, sf_message **message, sf_error *error)
 {
     *message = spare_message(live);
-    if (*message == NULL)
-        return sf_fail_memory(error);
+    if (*message == NULL) return sf_fail_memory(error);
     fill_trigger(*message, waiting);
     return SF_OK;
 }
@@ -144,13 +138,10 @@ int sf_live_next(sf_live *live, sf_message **message, int timeout_ms, sf_error *
         bool ended = sf_pipeline_wait(live->pipeline, 0);
         *message = NULL;
         int status = take(live, message, error);
-        if (status != SF_AGAIN)
-            return status;
-        if (ended)
-            return SF_END;
+        if (status != SF_AGAIN) return status;
+        if (ended) return SF_END;
         int64_t left_ms = (until_ns - sf_clock_monotonic_ns() + SF_MILLISECOND - 1) / SF_MILLISECOND;
-        if (left_ms <= 0)
-            return SF_AGAIN;
+        if (left_ms <= 0) return SF_AGAIN;
         sf_bell_wait(&live->filled, left_ms < POLL_MS ? (int)left_ms : POLL_MS);
     }
 }
@@ -174,8 +165,7 @@ int sf_live_push(sf_live *live, uint32_t source, const sf_spike *spikes, size_t 
                             .clock_ns = ends ? INT64_MIN : watermark_ns,
                             .arrival_ns = sf_clock_monotonic_ns()};
     int status = push(live, source, &batch, error);
-    if (status == SF_OK && ends)
-        sf_pipeline_end_source(live->pipeline, source);
+    if (status == SF_OK && ends) sf_pipeline_end_source(live->pipeline, source);
     return status;
 }
 
@@ -206,8 +196,7 @@ int sf_live_json(const sf_live *live, const sf_message *message, char **json, sf
     sf_text text = {0};
     sf_message_to_json(&text, message, sf_pipeline_stream(live->pipeline));
     *json = text.failed ? NULL : text.data;
-    if (!text.failed)
-        return SF_OK;
+    if (!text.failed) return SF_OK;
     sf_text_free(&text);
     return sf_fail_memory(error);
 }
@@ -223,8 +212,7 @@ size_t sf_live_print_episode(const sf_live *live, const sf_episode *episode, cha
     sf_text whole = {0};
     sf_episode_print(&whole, episode, sf_pipeline_stream(live->pipeline)->units);
     size_t length = whole.failed ? 0 : whole.length;
-    if (size > 0)
-        snprintf(text, size, "%s", length > 0 ? whole.data : "");
+    if (size > 0) snprintf(text, size, "%s", length > 0 ? whole.data : "");
     sf_text_free(&whole);
     return length;
 }
@@ -241,10 +229,8 @@ static int open_queue(sf_live *live, sf_error *error)
     if (status == SF_OK)
         status = sf_ring_open(&live->triggers, sizeof(waiting_trigger), options->queue, SF_RING_DROP_NEWEST,
                               error);
-    if (status == SF_OK)
-        status = sf_bell_open(&live->filled, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&live->room, error);
+    if (status == SF_OK) status = sf_bell_open(&live->filled, error);
+    if (status == SF_OK) status = sf_bell_open(&live->room, error);
     return status == SF_OK ? sf_pipeline_attach(live->pipeline, (sf_outlet){&queue_kind, live}, error)
                            : status;
 }
@@ -256,8 +242,7 @@ int sf_live_start(sf_live **out, sf_pipeline *pipeline, const sf_live_options *o
     sf_live *live = sf_alloc(1, sizeof *live);
     if (live == NULL) {
         sf_pipeline_close(pipeline, NULL);
-        if (owner.close != NULL)
-            owner.close(owner.self);
+        if (owner.close != NULL) owner.close(owner.self);
         return sf_fail_memory(error);
     }
     pthread_mutex_init(&live->lock, NULL);
@@ -265,8 +250,7 @@ int sf_live_start(sf_live **out, sf_pipeline *pipeline, const sf_live_options *o
     live->pipeline = pipeline;
     live->owner = owner;
     int status = open_queue(live, error);
-    if (status == SF_OK)
-        status = sf_pipeline_start(pipeline, error);
+    if (status == SF_OK) status = sf_pipeline_start(pipeline, error);
     if (status == SF_OK)
         *out = live;
     else
@@ -303,8 +287,7 @@ static int open_pipeline(sf_pipeline **pipeline, const sf_live_options *options,
 /* Who pushes must not wait for what it would take itself, nor for windows. */
 static int check_at_once(const sf_live_options *options, sf_error *error)
 {
-    if (!options->watch_at_once)
-        return SF_OK;
+    if (!options->watch_at_once) return SF_OK;
     if (options->queue_policy == SF_RING_BLOCK)
         return sf_live_refuse("watch_at_once", error,
                               "found a queue_policy of block, expected drop-oldest or drop-newest");
@@ -321,8 +304,7 @@ static int read_options(sf_live_options *own, const sf_live_options *options, sf
         status = sf_live_refuse("sources", error, "found none, expected at least one source");
     if (status == SF_OK && own->queue == 0)
         status = sf_live_refuse("queue", error, "found 0, expected room for at least one message");
-    if (status == SF_OK)
-        status = check_at_once(own, error);
+    if (status == SF_OK) status = check_at_once(own, error);
     return status == SF_OK ? sf_live_resolve(own, error) : status;
 }
 
@@ -330,12 +312,10 @@ int sf_live_open_room(sf_live **live, const sf_live_options *options, uint64_t h
 {
     *live = NULL;
     sf_live_options *own = sf_alloc(1, sizeof *own);
-    if (own == NULL)
-        return sf_fail_memory(error);
+    if (own == NULL) return sf_fail_memory(error);
     sf_pipeline *pipeline;
     int status = read_options(own, options, error);
-    if (status == SF_OK)
-        status = open_pipeline(&pipeline, own, handoff_room, error);
+    if (status == SF_OK) status = open_pipeline(&pipeline, own, handoff_room, error);
     if (status != SF_OK) {
         sf_free(own);
         return status;
@@ -377,8 +357,7 @@ int sf_live_abandon(sf_live *live, sf_error *error)
 
 int sf_live_close(sf_live *live, sf_error *error)
 {
-    if (live == NULL)
-        return SF_OK;
+    if (live == NULL) return SF_OK;
     atomic_store(&live->leaving, true);
     sf_bell_ring(&live->room);
     int status = sf_pipeline_close(live->pipeline, error);
@@ -391,8 +370,7 @@ int sf_live_close(sf_live *live, sf_error *error)
     sf_ring_close(&live->triggers);
     sf_bell_close(&live->filled);
     sf_bell_close(&live->room);
-    if (live->owner.close != NULL)
-        live->owner.close(live->owner.self);
+    if (live->owner.close != NULL) live->owner.close(live->owner.self);
     sf_free(live);
     return status;
 }

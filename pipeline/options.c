@@ -320,8 +320,7 @@ static int check_window(const sf_live_options *options, sf_error *error)
 {
     int64_t length = sf_seconds_to_ns(options->window.length_s),
             hop = sf_seconds_to_ns(options->window.hop_s);
-    if (length % hop == 0)
-        return SF_OK;
+    if (length % hop == 0) return SF_OK;
     return sf_live_refuse("window.length_s", error, "found %g s, expected a whole number of hops of %g s",
                           options->window.length_s, options->window.hop_s);
 }
@@ -368,8 +367,7 @@ static int resolve_mining(sf_live_options *options, sf_error *error)
     if (positive > 1)
         return sf_live_refuse("mine", error,
                               "found more than one of min_count, min_rate_hz and min_fraction, expected one");
-    if (positive == 0)
-        mine->min_rate_hz = DEFAULT_RATE_HZ;
+    if (positive == 0) mine->min_rate_hz = DEFAULT_RATE_HZ;
     sf_delay delays[SF_LIVE_MOST_DELAYS];
     size_t count;
     sf_error problem;
@@ -438,8 +436,7 @@ static int check_trigger(const sf_live_options *options, uint32_t index, sf_erro
     char key[48];
     snprintf(key, sizeof key, "triggers.%u.name", index);
     int status = check_name(options, index, key, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     snprintf(key, sizeof key, "triggers.%u.follows", index);
     if (trigger->on == SF_LIVE_ON_TRIGGER && sf_live_find_trigger(options, trigger->follows) >= index)
         return sf_live_refuse(key, error,
@@ -522,23 +519,14 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
 {
     static const sf_key_table all = {.parts = {sf_live_first_keys, sf_live_keys}};
     int status = sf_keys_check(&all, options, SF_CONFIG, error);
-    if (status == SF_OK)
-        status = check_window(options, error);
-    if (status == SF_OK)
-        status = check_blanks(options, error);
-    if (status == SF_OK)
-        status = check_device(options, error);
-    if (status == SF_OK)
-        status = resolve_mining(options, error);
-    if (status == SF_OK)
-        status = check_significance(options, error);
-    if (status == SF_OK)
-        status = check_triggers(options, error);
-    if (status == SF_OK)
-        status = check_features(options, error);
-    if (status == SF_OK)
-        status = check_responses(options, error);
-    if (status == SF_OK)
-        status = check_criticality(options, error);
+    if (status == SF_OK) status = check_window(options, error);
+    if (status == SF_OK) status = check_blanks(options, error);
+    if (status == SF_OK) status = check_device(options, error);
+    if (status == SF_OK) status = resolve_mining(options, error);
+    if (status == SF_OK) status = check_significance(options, error);
+    if (status == SF_OK) status = check_triggers(options, error);
+    if (status == SF_OK) status = check_features(options, error);
+    if (status == SF_OK) status = check_responses(options, error);
+    if (status == SF_OK) status = check_criticality(options, error);
     return status == SF_OK ? check_graph(options, error) : status;
 }

@@ -51,16 +51,13 @@ int sf_pairing_open(sf_pairing *pairing, const sf_pairing_setup *setup, sf_error
     *pairing = (sf_pairing){.setup = *setup, .sure_ns = SF_PAIRING_SURE_NS};
     sf_contest_begin(&pairing->contest, SF_PAIRING_FIRST);
     int status = SF_OK;
-    if (setup->device != NULL && setup->always)
-        status = open_there(pairing, setup->position, error);
+    if (setup->device != NULL && setup->always) status = open_there(pairing, setup->position, error);
     if (status == SF_UNAVAILABLE && !setup->alone) {
         leave_device(pairing);
         status = SF_OK;
     }
-    if (status == SF_OK && pairing->there == NULL)
-        status = open_here(pairing, setup->position, error);
-    if (status != SF_OK)
-        sf_pairing_close(pairing);
+    if (status == SF_OK && pairing->there == NULL) status = open_here(pairing, setup->position, error);
+    if (status != SF_OK) sf_pairing_close(pairing);
     return status;
 }
 
@@ -76,8 +73,7 @@ bool sf_pairing_counts(const sf_pairing *pairing)
 /* What comes takes the CPU in the first hop: each spike with those that are within a delay of it. */
 static double expected_ns(const sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end)
 {
-    if (end == begin)
-        return 0;
+    if (end == begin) return 0;
     double count = (double)(end - begin), within_ns = 0;
     double span_ns = (double)sf_history_time(history, end - 1) - (double)sf_history_time(history, begin) + 1;
     for (size_t d = 0; d < p->setup.delay_count; d++)
@@ -110,11 +106,9 @@ static int try_device(sf_pairing *p, const sf_history *history, uint64_t begin, 
     bool is_new = p->there == NULL;
     int status = is_new ? open_there(p, begin, error) : SF_OK;
     int64_t began_ns = sf_clock_monotonic_ns();
-    if (status == SF_OK)
-        status = sf_pairs_there_slide(p->there, history, begin, end, least, error);
+    if (status == SF_OK) status = sf_pairs_there_slide(p->there, history, begin, end, least, error);
     int64_t there_ns = sf_clock_monotonic_ns() - began_ns;
-    if (status != SF_OK || is_new)
-        return status;
+    if (status != SF_OK || is_new) return status;
     if (sf_contest_won(&p->contest, there_ns))
         close_here(p);
     else
@@ -144,8 +138,7 @@ int sf_pairing_slide(sf_pairing *p, const sf_history *history, uint64_t begin, u
 {
     sf_error reason;
     int status = choose_first(p, history, begin, end, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (p->here == NULL) {
         status = sf_pairs_there_slide(p->there, history, begin, end, least, &reason);
         if (status == SF_UNAVAILABLE && !p->setup.alone) {
@@ -162,8 +155,7 @@ int sf_pairing_slide(sf_pairing *p, const sf_history *history, uint64_t begin, u
             status = SF_OK;
         }
     }
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     return status;
 }
 

@@ -16,8 +16,7 @@
 static size_t first_since(const sf_past_spikes *all, uint64_t number)
 {
     for (size_t i = 0; i < all->mark_count; i++)
-        if (all->marks[i].number >= number)
-            return all->marks[i].first;
+        if (all->marks[i].number >= number) return all->marks[i].first;
     return all->count;
 }
 
@@ -28,10 +27,8 @@ static void drop_before(sf_past_spikes *all, uint64_t number)
         gone++;
     all->count -= first;
     all->mark_count -= gone;
-    if (first > 0)
-        memmove(all->spikes, all->spikes + first, all->count * sizeof *all->spikes);
-    if (gone > 0)
-        memmove(all->marks, all->marks + gone, all->mark_count * sizeof *all->marks);
+    if (first > 0) memmove(all->spikes, all->spikes + first, all->count * sizeof *all->spikes);
+    if (gone > 0) memmove(all->marks, all->marks + gone, all->mark_count * sizeof *all->marks);
     for (size_t i = 0; i < all->mark_count; i++)
         all->marks[i].first -= first;
 }
@@ -43,8 +40,7 @@ static void drop_units(sf_past_spikes *all, const bool *keep)
     for (size_t i = 0; i <= all->count; i++) {
         for (; mark < all->mark_count && all->marks[mark].first == i; mark++)
             all->marks[mark].first = kept;
-        if (i < all->count && keep[all->spikes[i].unit])
-            all->spikes[kept++] = all->spikes[i];
+        if (i < all->count && keep[all->spikes[i].unit]) all->spikes[kept++] = all->spikes[i];
     }
     all->count = kept;
 }
@@ -62,8 +58,7 @@ static int append(sf_past_spikes *all, uint64_t number, const sf_spike *spikes, 
     all->marks = marks;
     all->marks[all->mark_count++] = (struct sf_stretch_mark){number, all->count};
     for (size_t i = 0; i < count; i++)
-        if (keep == NULL || keep[spikes[i].unit])
-            all->spikes[all->count++] = spikes[i];
+        if (keep == NULL || keep[spikes[i].unit]) all->spikes[all->count++] = spikes[i];
     return SF_OK;
 }
 
@@ -107,8 +102,7 @@ int sf_past_append(sf_past *past, uint64_t number, const sf_spike *spikes, size_
 static int find_busiest(bool *keep, const sf_spike *spikes, size_t count, size_t unit_count)
 {
     sf_rank *ranked = sf_alloc(unit_count, sizeof *ranked);
-    if (ranked == NULL)
-        return SF_NO_MEMORY;
+    if (ranked == NULL) return SF_NO_MEMORY;
     for (size_t u = 0; u < unit_count; u++)
         ranked[u].index = u;
     for (size_t i = 0; i < count; i++)
@@ -126,8 +120,7 @@ int sf_past_learn(sf_past *past, uint64_t number, const sf_spike *spikes, size_t
     sf_past_spikes *all = &past->shaping;
     bool *keep = sf_alloc(unit_count, sizeof *keep);
     int status = keep != NULL ? find_busiest(keep, spikes, count, unit_count) : SF_NO_MEMORY;
-    if (status == SF_OK)
-        status = append(all, number, spikes, count, keep);
+    if (status == SF_OK) status = append(all, number, spikes, count, keep);
     sf_free(keep);
     while (all->count > SF_PAST_MOST_SPIKES && all->mark_count > 1)
         drop_before(all, all->marks[1].number);
@@ -155,8 +148,7 @@ int sf_past_find_shape(sf_past *past, const sf_test_shape **shape, uint64_t sinc
         }
     }
     size_t before = first_since(&past->shaping, since);
-    if (before == 0)
-        return SF_OK;
+    if (before == 0) return SF_OK;
     void *room = past->shapes;
     if (sf_reserve(&room, &past->shape_capacity, past->shape_count + 1, sizeof *past->shapes) != 0)
         return sf_fail_memory(error);

@@ -43,8 +43,7 @@ static int tell_decisions(sf_pipeline *pipeline, sf_error *error)
     sf_decided decided;
     while (sf_handoff_next(&pipeline->handoff, &decided)) {
         sf_message *message = sf_control_tell(&pipeline->front.control, &decided);
-        if (message == NULL)
-            return sf_fail_memory(error);
+        if (message == NULL) return sf_fail_memory(error);
         sf_publish(&pipeline->publisher, message);
     }
     return SF_OK;
@@ -55,8 +54,7 @@ static int tell_bursts(sf_pipeline *pipeline, sf_error *error)
     sf_burst_news news;
     while (sf_handoff_next_burst(&pipeline->handoff, &news)) {
         sf_message *message = sf_message_new(SF_TOPIC_BURST);
-        if (message == NULL)
-            return sf_fail_memory(error);
+        if (message == NULL) return sf_fail_memory(error);
         message->time_ns = news.time_ns;
         message->arrival_ns = news.arrival_ns;
         message->burst = (sf_burst_message){.event = news.ended ? "end" : "begin",
@@ -84,10 +82,8 @@ static int take_blanked(sf_pipeline *pipeline, sf_error *error)
     int status = SF_OK;
     while (status == SF_OK && sf_handoff_next_blanked(&pipeline->handoff, &span)) {
         status = tiles ? sf_connections_blank(&pipeline->hops.graph, span, error) : SF_OK;
-        if (status == SF_OK)
-            status = sf_trials_blank(&pipeline->trials, span, error);
-        if (status == SF_OK)
-            status = sf_criticality_run_blank(&pipeline->criticality, span, error);
+        if (status == SF_OK) status = sf_trials_blank(&pipeline->trials, span, error);
+        if (status == SF_OK) status = sf_criticality_run_blank(&pipeline->criticality, span, error);
     }
     return status;
 }
@@ -104,8 +100,7 @@ static int take_trials(sf_pipeline *pipeline, sf_error *error)
 static int tell_delivery(sf_pipeline *pipeline, const sf_delivered *delivered, sf_error *error)
 {
     sf_message *message = sf_message_new(SF_TOPIC_DELIVERY);
-    if (message == NULL)
-        return sf_fail_memory(error);
+    if (message == NULL) return sf_fail_memory(error);
     message->time_ns = delivered->time_ns;
     message->arrival_ns = delivered->arrival_ns;
     message->delivery =
@@ -132,15 +127,13 @@ static void disarm(sf_pipeline *pipeline, const sf_delivered *delivered)
 static int tell_deliveries(sf_pipeline *pipeline, sf_error *error)
 {
     int status = SF_OK;
-    if (!sf_publisher_enter(&pipeline->publisher))
-        return SF_OK;
+    if (!sf_publisher_enter(&pipeline->publisher)) return SF_OK;
     for (size_t i = 0; i < pipeline->publisher.outlet_count && status == SF_OK; i++) {
         const sf_outlet *outlet = &pipeline->publisher.outlets[i];
         sf_delivered delivered;
         while (outlet->kind->delivered != NULL && status == SF_OK &&
                outlet->kind->delivered(outlet->self, &delivered)) {
-            if (strcmp(delivered.outcome, "too old") == 0)
-                disarm(pipeline, &delivered);
+            if (strcmp(delivered.outcome, "too old") == 0) disarm(pipeline, &delivered);
             status = tell_delivery(pipeline, &delivered, error);
         }
     }
@@ -151,8 +144,7 @@ static int tell_deliveries(sf_pipeline *pipeline, sf_error *error)
 static bool is_any_busy(sf_publisher *publisher)
 {
     bool busy = false;
-    if (!sf_publisher_enter(publisher))
-        return false;
+    if (!sf_publisher_enter(publisher)) return false;
     for (size_t i = 0; i < publisher->outlet_count && !busy; i++)
         busy = publisher->outlets[i].kind->busy != NULL &&
                publisher->outlets[i].kind->busy(publisher->outlets[i].self);
@@ -197,34 +189,25 @@ static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error
     const sf_spike *spikes;
     size_t count;
     int status = take_blanked(pipeline, error); /* of all times up to these spikes */
-    if (status == SF_OK)
-        status = take_trials(pipeline, error);
-    if (status == SF_OK)
-        status = tell_found(pipeline, error);
-    if (status == SF_OK)
-        status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
-    if (status == SF_OK)
-        status = tell_deliveries(pipeline, error);
+    if (status == SF_OK) status = take_trials(pipeline, error);
+    if (status == SF_OK) status = tell_found(pipeline, error);
+    if (status == SF_OK) status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
+    if (status == SF_OK) status = tell_deliveries(pipeline, error);
     while (status == SF_OK && (count = sf_handoff_look(handoff, until, &spikes)) > 0) {
         int64_t reached_ns = spikes[count - 1].time_ns;
         status = sf_hops_feed(&pipeline->hops, spikes, count,
                               atomic_load_explicit(&handoff->arrival_ns, memory_order_relaxed), error);
-        if (status == SF_OK)
-            status = sf_trials_feed(&pipeline->trials, spikes, count, error);
-        if (status == SF_OK)
-            status = sf_criticality_run_feed(&pipeline->criticality, spikes, count, error);
+        if (status == SF_OK) status = sf_trials_feed(&pipeline->trials, spikes, count, error);
+        if (status == SF_OK) status = sf_criticality_run_feed(&pipeline->criticality, spikes, count, error);
         sf_handoff_release(handoff, count);
-        if (status == SF_OK)
-            status = tell_found(pipeline, error);
+        if (status == SF_OK) status = tell_found(pipeline, error);
         if (status == SF_OK)
             status = sf_features_tell(&pipeline->front.features, &pipeline->publisher, error);
         if (status == SF_OK) /* what comes later is not before it */
             status = advance(pipeline, reached_ns, error);
     }
-    if (status == SF_OK && watermark_ns != INT64_MIN)
-        status = advance(pipeline, watermark_ns, error);
-    if (status == SF_OK)
-        sf_handoff_settle(handoff, watermark_ns);
+    if (status == SF_OK && watermark_ns != INT64_MIN) status = advance(pipeline, watermark_ns, error);
+    if (status == SF_OK) sf_handoff_settle(handoff, watermark_ns);
     return status;
 }
 
@@ -245,8 +228,7 @@ static int tell_live(sf_pipeline *pipeline, sf_error *error)
 {
     uint64_t changes = atomic_load(&pipeline->front.feeders.changes);
     bool due = sf_front_is_live(&pipeline->front) && sf_clock_monotonic_ns() >= pipeline->hops.tell_due_ns;
-    if (!due && changes == pipeline->changes_told)
-        return SF_OK;
+    if (!due && changes == pipeline->changes_told) return SF_OK;
     pipeline->changes_told = changes;
     return sf_hops_tell_status(&pipeline->hops, error);
 }
@@ -263,8 +245,7 @@ static void *run(void *argument)
         if (status == SF_OK && !ended) {
             bool went_on = false;
             status = tell_live(pipeline, &pipeline->error);
-            if (status == SF_OK)
-                status = sf_hops_go_on(&pipeline->hops, &went_on, &pipeline->error);
+            if (status == SF_OK) status = sf_hops_go_on(&pipeline->hops, &went_on, &pipeline->error);
             if (!went_on)
                 sf_bell_wait(&handoff->filled,
                              handoff->at_leisure ? SF_HANDOFF_LEISURE_MS : SF_HANDOFF_WAIT_MS);
@@ -275,13 +256,10 @@ static void *run(void *argument)
                                   atomic_load(&handoff->arrival_ns), &pipeline->publisher, &pipeline->error);
     if (status == SF_OK)
         status = sf_criticality_run_finish(&pipeline->criticality, &pipeline->publisher, &pipeline->error);
-    if (status == SF_OK)
-        status = tell_last_deliveries(pipeline, &pipeline->error);
-    if (status == SF_OK)
-        status = sf_hops_finish(&pipeline->hops, &pipeline->error);
+    if (status == SF_OK) status = tell_last_deliveries(pipeline, &pipeline->error);
+    if (status == SF_OK) status = sf_hops_finish(&pipeline->hops, &pipeline->error);
     pipeline->status = status;
-    if (status != SF_OK)
-        let_go(pipeline);
+    if (status != SF_OK) let_go(pipeline);
     atomic_store(&pipeline->finished, true);
     sf_bell_ring(&pipeline->done);
     return NULL;
@@ -295,8 +273,7 @@ static int complete_status(void *user, const sf_hop_rates *rates, sf_status_mess
     const sf_feeders *feeders = &pipeline->front.feeders;
     status->sources = sf_alloc(feeders->count, sizeof *status->sources);
     status->triggers = sf_alloc(pipeline->front.control.trigger_count, sizeof *status->triggers);
-    if (status->sources == NULL || status->triggers == NULL)
-        return sf_fail_memory(error);
+    if (status->sources == NULL || status->triggers == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < feeders->count; i++)
         sf_feeder_status(&feeders->items[i], &status->sources[status->source_count++]);
     sf_control *control = &pipeline->front.control;
@@ -346,8 +323,7 @@ static bool fire(void *user, uint32_t index, int64_t time_ns, int64_t arrival_ns
 static bool all_can_wait(const sf_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        if (inputs->items[i].policy != SF_RING_BLOCK)
-            return false;
+        if (inputs->items[i].policy != SF_RING_BLOCK) return false;
     return true;
 }
 
@@ -392,10 +368,8 @@ static int open_parts(sf_pipeline *pipeline, const sf_pipeline_options *options,
                             .recorder = options->recorder,
                             .worth_ns = options->worth_ns};
     int status = sf_board_open(&pipeline->board, sf_watched_count(options->live), error);
-    if (status == SF_OK)
-        status = sf_hops_open(&pipeline->hops, &hops, error);
-    if (status == SF_OK)
-        status = sf_trials_open(&pipeline->trials, live, &pipeline->inputs, error);
+    if (status == SF_OK) status = sf_hops_open(&pipeline->hops, &hops, error);
+    if (status == SF_OK) status = sf_trials_open(&pipeline->trials, live, &pipeline->inputs, error);
     if (status == SF_OK)
         status = sf_criticality_run_open(&pipeline->criticality, live, &pipeline->inputs,
                                          all_are_replayed(&pipeline->inputs), error);
@@ -419,8 +393,7 @@ int sf_pipeline_open(sf_pipeline **out, const sf_pipeline_options *options, sf_e
     }
     pipeline->opened_ns = sf_clock_monotonic_ns();
     int status = sf_inputs_open(&pipeline->inputs, options->sources, options->source_count, error);
-    if (status == SF_OK)
-        status = open_parts(pipeline, options, error);
+    if (status == SF_OK) status = open_parts(pipeline, options, error);
     if (status == SF_OK)
         *out = pipeline;
     else
@@ -438,8 +411,7 @@ int sf_pipeline_attach(sf_pipeline *pipeline, sf_outlet outlet, sf_error *error)
     sf_publisher *publisher = &pipeline->publisher;
     void *outlets = sf_resize(publisher->outlets, publisher->outlet_count + 1, sizeof outlet);
     if (outlets == NULL) {
-        if (outlet.kind->close != NULL)
-            outlet.kind->close(outlet.self, NULL);
+        if (outlet.kind->close != NULL) outlet.kind->close(outlet.self, NULL);
         return sf_fail_memory(error);
     }
     publisher->outlets = outlets;
@@ -474,8 +446,7 @@ static bool all_ready(const sf_publisher *publisher)
 {
     for (size_t i = 0; i < publisher->outlet_count; i++) {
         const sf_outlet *outlet = &publisher->outlets[i];
-        if (outlet->kind->ready != NULL && !outlet->kind->ready(outlet->self))
-            return false;
+        if (outlet->kind->ready != NULL && !outlet->kind->ready(outlet->self)) return false;
     }
     return true;
 }
@@ -486,8 +457,7 @@ bool sf_pipeline_wait(sf_pipeline *pipeline, int timeout_ms)
         sf_front_release(&pipeline->front);
     else if (timeout_ms > 20)
         timeout_ms = 20;
-    if (!atomic_load(&pipeline->finished))
-        sf_bell_wait(&pipeline->done, timeout_ms);
+    if (!atomic_load(&pipeline->finished)) sf_bell_wait(&pipeline->done, timeout_ms);
     return atomic_load(&pipeline->finished);
 }
 
@@ -517,8 +487,7 @@ void sf_pipeline_stop(sf_pipeline *pipeline)
     sf_front_stop(&pipeline->front);
     for (size_t i = 0; i < pipeline->publisher.outlet_count; i++) {
         const sf_outlet *outlet = &pipeline->publisher.outlets[i];
-        if (outlet->kind->ending != NULL)
-            outlet->kind->ending(outlet->self);
+        if (outlet->kind->ending != NULL) outlet->kind->ending(outlet->self);
     }
 }
 
@@ -580,8 +549,7 @@ int sf_pipeline_abandon(sf_pipeline *pipeline, sf_error *error)
 
 int sf_pipeline_close(sf_pipeline *pipeline, sf_error *error)
 {
-    if (pipeline == NULL)
-        return SF_OK;
+    if (pipeline == NULL) return SF_OK;
     sf_pipeline_stop(pipeline);
     int first = sf_front_join(&pipeline->front, error);
     sf_thread_join(&pipeline->thread);

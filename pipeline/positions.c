@@ -42,10 +42,8 @@ int sf_positions_open(sf_positions *positions, const sf_live_density *wanted, co
                                 .reselect = wanted->reselect};
     positions->spikes = sf_alloc(positions->units, sizeof *positions->spikes);
     int status = positions->spikes != NULL ? lay_grid(positions, 0, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = lay_grid(positions, 1, error);
-    if (status != SF_OK)
-        sf_positions_close(positions);
+    if (status == SF_OK) status = lay_grid(positions, 1, error);
+    if (status != SF_OK) sf_positions_close(positions);
     return status;
 }
 
@@ -99,20 +97,17 @@ static int fill_cells(sf_density_message *density, const sf_positions *positions
     sf_covariance covariance;
     size_t grid = positions->grid;
     int status = sf_covariance_find(&covariance, positions->xy, positions->spikes, positions->units, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t parts[2] = {parts_of(positions, &covariance, 0), parts_of(positions, &covariance, 1)};
     size_t points = grid * parts[0] * grid * parts[1];
     double *fine = sf_resize(NULL, points + grid * (parts[0] + parts[1]), sizeof *fine);
-    if (fine == NULL)
-        return sf_fail_memory(error);
+    if (fine == NULL) return sf_fail_memory(error);
     double *x = fine + points, *y = x + grid * parts[0];
     lay_points(positions, 0, parts[0], x);
     lay_points(positions, 1, parts[1], y);
     status = sf_density_evaluate_plane(fine, x, grid * parts[0], y, grid * parts[1], positions->xy,
                                        positions->spikes, positions->units, positions->h, 1, NULL, error);
-    if (status == SF_OK)
-        average(density->values, fine, grid, parts);
+    if (status == SF_OK) average(density->values, fine, grid, parts);
     sf_free(fine);
     return status;
 }
@@ -120,8 +115,7 @@ static int fill_cells(sf_density_message *density, const sf_positions *positions
 static int evaluate(sf_density_message *density, const sf_positions *positions, sf_error *error)
 {
     density->values = sf_alloc(positions->grid * positions->grid, sizeof *density->values);
-    if (density->values == NULL)
-        return sf_fail_memory(error);
+    if (density->values == NULL) return sf_fail_memory(error);
     snprintf(density->quantity, sizeof density->quantity, "%s", sf_quantity_name(SF_QUANTITY_POSITION));
     density->h = positions->h;
     density->count = positions->grid * positions->grid;
@@ -141,15 +135,13 @@ static int evaluate(sf_density_message *density, const sf_positions *positions, 
 int sf_positions_tell(sf_message **message, sf_positions *positions, sf_span window, sf_error *error)
 {
     *message = NULL;
-    if (positions->total < SF_SAMPLES_LEAST)
-        return SF_OK;
+    if (positions->total < SF_SAMPLES_LEAST) return SF_OK;
     if (positions->h == 0 || positions->changed >= positions->reselect * positions->total) {
         positions->h = pow(positions->total, -1.0 / 6);
         positions->changed = 0;
     }
     sf_message *made = sf_message_new(SF_TOPIC_DENSITY);
-    if (made == NULL)
-        return sf_fail_memory(error);
+    if (made == NULL) return sf_fail_memory(error);
     made->density.window = window;
     int status = evaluate(&made->density, positions, error);
     if (status == SF_OK)

@@ -30,8 +30,7 @@ static int check(const sf_live_rule *rule, const sf_live_options *config, const 
 static bool predicts(const sf_live_rule *rule, const char *label)
 {
     for (uint32_t i = 0; i < rule->label_count; i++)
-        if (strcmp(rule->labels[i], label) == 0)
-            return true;
+        if (strcmp(rule->labels[i], label) == 0) return true;
     return false;
 }
 
@@ -46,11 +45,9 @@ static int find_rule(uint32_t *found, const sf_live_options *config, uint32_t in
     const sf_live_trigger *trigger = &config->triggers[index];
     char key[40];
     *found = UINT32_MAX;
-    if (trigger->on != SF_LIVE_ON_RULE)
-        return SF_OK;
+    if (trigger->on != SF_LIVE_ON_RULE) return SF_OK;
     for (uint32_t i = 0; i < config->rule_count && *found == UINT32_MAX; i++)
-        if (config->rules[i].name != NULL && strcmp(config->rules[i].name, trigger->rule) == 0)
-            *found = i;
+        if (config->rules[i].name != NULL && strcmp(config->rules[i].name, trigger->rule) == 0) *found = i;
     snprintf(key, sizeof key, "triggers.%" PRIu32 ".rule", index);
     if (*found == UINT32_MAX)
         return sf_live_refuse(
@@ -67,8 +64,7 @@ int sf_predictions_open(sf_predictions *predictions, const sf_live_options *conf
 {
     *predictions = (sf_predictions){.items = sf_alloc(config->rule_count, sizeof *predictions->items),
                                     .rule_of = sf_alloc(config->trigger_count, sizeof *predictions->rule_of)};
-    if (predictions->items == NULL || predictions->rule_of == NULL)
-        return sf_fail_memory(error);
+    if (predictions->items == NULL || predictions->rule_of == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (uint32_t i = 0; i < config->trigger_count && status == SF_OK; i++)
         status = find_rule(&predictions->rule_of[i], config, i, error);
@@ -82,8 +78,7 @@ int sf_predictions_open(sf_predictions *predictions, const sf_live_options *conf
         status = check(rule, config, key, error);
         if (status == SF_OK && sf_episode_parse(&ruling->episode, rule->episode, units, &reason) != SF_OK)
             status = sf_live_refuse(key, error, "%s: %s", reason.place, reason.text);
-        if (status == SF_OK)
-            status = sf_tracking_pin_one(tracking, &ruling->episode, units, error);
+        if (status == SF_OK) status = sf_tracking_pin_one(tracking, &ruling->episode, units, error);
     }
     return status;
 }
@@ -98,8 +93,7 @@ void sf_predictions_close(sf_predictions *predictions)
 static const sf_episode_count *find(const sf_episodes_message *window, const sf_episode *episode)
 {
     for (size_t i = 0; i < window->count; i++)
-        if (sf_episode_compare(&window->items[i].episode, episode) == 0)
-            return &window->items[i];
+        if (sf_episode_compare(&window->items[i].episode, episode) == 0) return &window->items[i];
     return NULL;
 }
 
@@ -110,8 +104,7 @@ static void tell(sf_prediction *into, sf_ruling *ruling, const sf_episode_count 
     snprintf(into->rule, sizeof into->rule, "%s", rule->name != NULL ? rule->name : "");
     memcpy(into->id, counted->id, sizeof into->id);
     ruling->changed = false;
-    if (partial)
-        return;
+    if (partial) return;
     uint32_t before = ruling->label,
              label = (uint32_t)sf_rule_interval(rule->thresholds, rule->label_count, counted->count);
     snprintf(into->label, sizeof into->label, "%s", rule->labels[label]);
@@ -125,8 +118,7 @@ static void tell(sf_prediction *into, sf_ruling *ruling, const sf_episode_count 
 int sf_predictions_tell(sf_predictions *predictions, sf_episodes_message *window, sf_error *error)
 {
     window->rules = sf_alloc(predictions->count, sizeof *window->rules);
-    if (window->rules == NULL)
-        return sf_fail_memory(error);
+    if (window->rules == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < predictions->count; i++) {
         const sf_episode_count *counted = find(window, &predictions->items[i].episode);
         if (counted != NULL) /* always: it is pinned */

@@ -5,8 +5,7 @@
 
 void sf_publish(sf_publisher *publisher, sf_message *message)
 {
-    if (message == NULL)
-        return;
+    if (message == NULL) return;
     message->seq = ++publisher->seq[message->topic];
     if (sf_publisher_enter(publisher)) {
         for (size_t i = 0; i < publisher->outlet_count; i++)
@@ -19,8 +18,7 @@ void sf_publish(sf_publisher *publisher, sf_message *message)
 bool sf_publisher_enter(sf_publisher *publisher)
 {
     atomic_fetch_add(&publisher->inside, 1);
-    if (!atomic_load(&publisher->left))
-        return true;
+    if (!atomic_load(&publisher->left)) return true;
     sf_publisher_leave(publisher);
     return false;
 }

@@ -37,8 +37,7 @@ int sf_pushed_open(sf_input *input, const sf_live_source *settings, sf_error *er
     *input =
         (sf_input){.ring = settings->ring != 0 ? settings->ring : DEFAULT_RING, .policy = settings->policy};
     sf_source *source = sf_alloc(1, sizeof *source);
-    if (source == NULL)
-        return sf_fail_memory(error);
+    if (source == NULL) return sf_fail_memory(error);
     *source = (sf_source){.kind = &kind, .can_wait = true, .virtual_clock = settings->virtual_clock};
     snprintf(source->name, sizeof source->name, "%s", settings->name != NULL ? settings->name : "push");
     input->source = source; /* which closes it where units fail */

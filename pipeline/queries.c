@@ -46,12 +46,9 @@ static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, con
     sf_match_index *index = NULL;
     sf_match_result result;
     int status = sf_connectivity_csr(&csr, &empty, NULL, error);
-    if (status == SF_OK)
-        status = sf_match_open(&index, &csr, error);
-    if (status == SF_OK)
-        status = sf_match_run(index, pattern, options, &result, NULL, error);
-    if (status == SF_OK)
-        sf_match_result_free(&result);
+    if (status == SF_OK) status = sf_match_open(&index, &csr, error);
+    if (status == SF_OK) status = sf_match_run(index, pattern, options, &result, NULL, error);
+    if (status == SF_OK) sf_match_result_free(&result);
     sf_match_close(index);
     sf_csr_free(&csr);
     return status;
@@ -60,12 +57,10 @@ static int try_pattern(const sf_queries *queries, const sf_pattern *pattern, con
 static int read_pattern(sf_pattern *pattern, const sf_live_options *config, const char *given,
                         sf_error *error)
 {
-    if (config->motif_new == NULL)
-        return sf_motif_of_text(pattern, given, error);
+    if (config->motif_new == NULL) return sf_motif_of_text(pattern, given, error);
     sf_motif *motif;
     int status = config->motif_new(&motif, given, config->graph.metric != SF_LIVE_STTC, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *pattern = motif->pattern;
     motif->pattern = (sf_pattern){0};
     sf_motif_free(motif);
@@ -87,10 +82,8 @@ static int read_patterns(sf_queries *queries, sf_error *error)
         queries->pattern_count += status == SF_OK;
         if (status == SF_OK)
             status = try_pattern(queries, &queries->patterns[i], &queries->options[i], &reason);
-        if (status == SF_NO_MEMORY)
-            return sf_fail_memory(error);
-        if (status == SF_OK)
-            continue;
+        if (status == SF_NO_MEMORY) return sf_fail_memory(error);
+        if (status == SF_OK) continue;
         char key[48];
         snprintf(key, sizeof key, "graph.patterns.%" PRIu32 ".pattern", i);
         return sf_live_refuse(key, error, "%s%s%s", reason.place, reason.place[0] != '\0' ? ": " : "",
@@ -137,8 +130,7 @@ static int put_measures(sf_measuring_job *job, const sf_net *net)
     uint32_t *module = sf_resize(NULL, net->count, sizeof *module);
     job->measures = sf_alloc(net->count, sizeof *job->measures);
     int status = module != NULL && job->measures != NULL ? SF_OK : sf_fail_memory(&job->error);
-    if (status == SF_OK)
-        status = sf_modules_find(module, &job->modularity, net, true, 1, 1, 1, &job->error);
+    if (status == SF_OK) status = sf_modules_find(module, &job->modularity, net, true, 1, 1, 1, &job->error);
     for (uint32_t v = 0; v < net->count && status == SF_OK; v++)
         job->measures[job->count++] =
             (sf_unit_measures){.unit = net->vertices[v],
@@ -157,11 +149,9 @@ static void measure(void *argument)
     sf_net net;
     job->count = 0;
     job->status = sf_connectivity_csr(&graph, &job->graph, NULL, &job->error);
-    if (job->status != SF_OK)
-        return;
+    if (job->status != SF_OK) return;
     job->status = sf_net_build(&net, &graph, &rule, &job->error);
-    if (job->status == SF_OK)
-        job->status = put_measures(job, &net);
+    if (job->status == SF_OK) job->status = put_measures(job, &net);
     sf_net_free(&net);
     sf_csr_free(&graph);
 }
@@ -194,16 +184,14 @@ int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf
     const bool is_asked = strcmp(config->device, "auto") != 0;
     queries->asked = is_asked && device != NULL ? sf_device_name(device) : NULL;
     sf_reaching_open(&queries->reaching, device, is_asked);
-    if (status == SF_OK)
-        status = resolve_sources(queries, units, error);
+    if (status == SF_OK) status = resolve_sources(queries, units, error);
     if (status == SF_OK && config->graph.rewired > 0 && count_counts(queries) > 0)
         status = sf_background_open(&queries->rewiring, "synfire-rewire", sf_background_inside(virtual_clock),
                                     compare, &queries->job, error);
     if (status == SF_OK && config->graph.measures > 0)
         status = sf_background_open(&queries->measuring, "synfire-measure",
                                     sf_background_inside(virtual_clock), measure, &queries->measured, error);
-    if (status != SF_OK)
-        sf_queries_close(queries);
+    if (status != SF_OK) sf_queries_close(queries);
     return status;
 }
 
@@ -230,13 +218,11 @@ void sf_queries_close(sf_queries *queries)
 static int take_spreads(sf_queries *queries, int64_t *took_ns, sf_error *error)
 {
     const sf_rewired_job *job = &queries->job;
-    if (!sf_background_take(&queries->rewiring))
-        return SF_OK;
+    if (!sf_background_take(&queries->rewiring)) return SF_OK;
     *took_ns += job->took_ns;
     if (job->status == SF_CANCELLED) /* halted: nobody waits for it */
         return SF_OK;
-    if (job->status != SF_OK)
-        return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
+    if (job->status != SF_OK) return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
     for (size_t i = 0; i < count_counts(queries); i++)
         queries->spreads[i] = (sf_motif_spread){.graphs = queries->config->graph.rewired,
                                                 .window = job->window,
@@ -251,11 +237,9 @@ static int take_spreads(sf_queries *queries, int64_t *took_ns, sf_error *error)
 static void start_spreads(sf_queries *queries, sf_csr *csr, const sf_graph_message *message)
 {
     sf_rewired_job *job = &queries->job;
-    if (!sf_background_is_idle(&queries->rewiring))
-        return;
+    if (!sf_background_is_idle(&queries->rewiring)) return;
     for (size_t i = 0; i < message->motif_count; i++) {
-        if (message->motifs[i].truncated)
-            return;
+        if (message->motifs[i].truncated) return;
         job->counts[i] = (double)message->motifs[i].count;
     }
     for (size_t i = 0; i < message->triad_count; i++)
@@ -270,8 +254,7 @@ static int compare_counts(sf_queries *queries, sf_csr *csr, sf_graph_message *me
                           sf_error *error)
 {
     int status = take_spreads(queries, took_ns, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     start_spreads(queries, csr, message);
     status = take_spreads(queries, took_ns, error); /* on a virtual clock it is there already */
     for (size_t i = 0; i < message->motif_count && status == SF_OK; i++)
@@ -299,11 +282,9 @@ static int match_pattern(sf_motif_result *motif, sf_queries *queries, sf_match_i
     sf_match_options options = queries->options[i];
     options.device = queries->asked != NULL ? queries->asked : options.device;
     motif->pattern = sf_copy_string(queries->config->graph.patterns[i].pattern);
-    if (motif->pattern == NULL)
-        return sf_fail_memory(error);
+    if (motif->pattern == NULL) return sf_fail_memory(error);
     int status = sf_match_run(index, &queries->patterns[i], &options, &result, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     note_device(queries, i, result.ran.device);
     motif->count = result.count;
     motif->truncated = result.truncated;
@@ -317,11 +298,9 @@ static int match_patterns(sf_queries *queries, const sf_csr *csr, sf_graph_messa
 {
     sf_match_index *index;
     message->motifs = sf_alloc(queries->pattern_count, sizeof *message->motifs);
-    if (message->motifs == NULL)
-        return sf_fail_memory(error);
+    if (message->motifs == NULL) return sf_fail_memory(error);
     int status = sf_match_open(&index, csr, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < queries->pattern_count && status == SF_OK; i++)
         status = match_pattern(&message->motifs[message->motif_count++], queries, index, i, error);
     sf_match_close(index);
@@ -341,8 +320,7 @@ static int take_census(const sf_live_options *config, const sf_csr *csr, sf_grap
 {
     uint64_t census[SF_TRIADS];
     message->triads = sf_alloc(SF_TRIADS, sizeof *message->triads);
-    if (message->triads == NULL)
-        return sf_fail_memory(error);
+    if (message->triads == NULL) return sf_fail_memory(error);
     int status = sf_triad_census(census, csr, census_threads(config, csr), NULL, error);
     for (size_t t = 0; t < SF_TRIADS && status == SF_OK; t++) {
         sf_triad_result *triad = &message->triads[message->triad_count++];
@@ -358,10 +336,8 @@ static int take_census(const sf_live_options *config, const sf_csr *csr, sf_grap
 static int take_measures(sf_queries *queries, sf_graph_message *message, sf_error *error)
 {
     sf_measuring_job *job = &queries->measured;
-    if (!sf_background_take(&queries->measuring))
-        return SF_OK;
-    if (job->status != SF_OK)
-        return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
+    if (!sf_background_take(&queries->measuring)) return SF_OK;
+    if (job->status != SF_OK) return sf_fail(error, job->error.code, job->error.place, "%s", job->error.text);
     sf_free(message->measures);
     message->measures = job->measures;
     message->measure_count = job->count;
@@ -379,8 +355,7 @@ static int measure_units(sf_queries *queries, const sf_connectivity *snapshot, s
     int status = take_measures(queries, message, error);
     queries->due = queries->due || queries->answered % queries->config->graph.measures == 0;
     queries->answered++;
-    if (status != SF_OK || !queries->due || !sf_background_is_idle(&queries->measuring))
-        return status;
+    if (status != SF_OK || !queries->due || !sf_background_is_idle(&queries->measuring)) return status;
     if (sf_reserve(&job->graph.links, &job->capacity, snapshot->count, sizeof *job->graph.links) != 0)
         return sf_fail_memory(error);
     if (snapshot->count > 0)
@@ -400,8 +375,7 @@ static int follow_paths(sf_queries *queries, const sf_connectivity *snapshot, co
     const sf_live_graph *config = &queries->config->graph;
     int status = SF_OK;
     message->reach = sf_alloc(config->reach_count, sizeof *message->reach);
-    if (message->reach == NULL)
-        return sf_fail_memory(error);
+    if (message->reach == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < config->reach_count && status == SF_OK; i++)
         status = sf_connectivity_reach(&message->reach[message->reach_count++], snapshot, csr,
                                        queries->reach[i].source, queries->reach[i].hops, error);
@@ -454,12 +428,10 @@ int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_g
     message->modularity = NAN;
     int status =
         queries->config->graph.measures > 0 ? measure_units(queries, snapshot, message, error) : SF_OK;
-    if (status != SF_OK || is_nothing_asked(&queries->config->graph))
-        return status;
+    if (status != SF_OK || is_nothing_asked(&queries->config->graph)) return status;
     status = queries->pattern_count > 0 ? sf_connectivity_csr(&csr, snapshot, NULL, error)
                                         : sf_connectivity_shape(&csr, snapshot, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = ask(queries, snapshot, &csr, message, parts_ns, error);
     sf_csr_free(&csr);
     return status;

@@ -20,8 +20,7 @@ double sf_random_pair_pays(double p)
 
 void sf_random_pairs_take(sf_random_pairs *pairs, double paid, size_t count)
 {
-    if (count == 0)
-        return;
+    if (count == 0) return;
     pairs->alarmed -= pairs->alarmed > 0;
     sf_evidence_stake(&pairs->evidence, paid / (double)count);
     if (sf_evidence_of(&pairs->evidence) >= SF_RANDOM_PAIRS_ALARM)
@@ -33,10 +32,8 @@ void sf_random_pairs_take(sf_random_pairs *pairs, double paid, size_t count)
 int sf_rates_rank(sf_rates *rates, const uint32_t *counts, size_t count, sf_error *error)
 {
     sf_rank *ranked = sf_resize(NULL, count, sizeof *ranked);
-    if (rates->order == NULL)
-        rates->order = sf_resize(NULL, count, sizeof *rates->order);
-    if (rates->place == NULL)
-        rates->place = sf_resize(NULL, count, sizeof *rates->place);
+    if (rates->order == NULL) rates->order = sf_resize(NULL, count, sizeof *rates->order);
+    if (rates->place == NULL) rates->place = sf_resize(NULL, count, sizeof *rates->place);
     if (ranked == NULL || rates->order == NULL || rates->place == NULL) {
         sf_free(ranked);
         return sf_fail_memory(error);
@@ -82,14 +79,12 @@ size_t sf_random_pair_choose(size_t pairs, uint64_t seed, uint64_t stretch, uint
 bool sf_random_pair_draw(sf_episode *control, const sf_episode *like, const sf_rates *rates, uint64_t seed,
                          uint64_t stretch, uint64_t index)
 {
-    if (rates->count < SF_RANDOM_PAIRS_LEAST_UNITS)
-        return false;
+    if (rates->count < SF_RANDOM_PAIRS_LEAST_UNITS) return false;
     sf_random random = start(seed, stretch, index, 1);
     uint32_t from = like->units[0], to = like->units[1];
     for (int i = 0; i < TRIES; i++) {
         uint32_t a = draw_like(rates, from, &random), b = draw_like(rates, to, &random);
-        if (a == b || (a == from && b == to) || (a == to && b == from))
-            continue;
+        if (a == b || (a == from && b == to) || (a == to && b == from)) continue;
         *control = (sf_episode){.size = 2, .units = {a, b}, .delays = {like->delays[0]}};
         return true;
     }

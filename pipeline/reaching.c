@@ -26,8 +26,7 @@ static int try_device(sf_reaching *r, const sf_csr *csr, uint32_t most_hops, sf_
     sf_reach_counts again;
     int64_t began_ns = sf_clock_monotonic_ns();
     int status = sf_connectivity_reach_all(&again, csr, most_hops, r->device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     compare(r, sf_clock_monotonic_ns() - began_ns);
     sf_reach_counts_free(&again);
     return SF_OK;
@@ -41,8 +40,7 @@ static int forgive(sf_reaching *r, int status, const sf_error *reason, sf_error 
         *r = (sf_reaching){0};
         return SF_OK;
     }
-    if (status != SF_OK && error != NULL)
-        *error = *reason;
+    if (status != SF_OK && error != NULL) *error = *reason;
     return status;
 }
 
@@ -53,17 +51,14 @@ int sf_reaching_search(sf_reaching *reaching, sf_reach_counts *counts, const sf_
     if (reaching->there) {
         int status = sf_connectivity_reach_all(counts, csr, most_hops, reaching->device, &reason);
         status = forgive(reaching, status, &reason, error);
-        if (status != SF_OK || reaching->there)
-            return status;
+        if (status != SF_OK || reaching->there) return status;
     }
     int64_t began_ns = sf_clock_monotonic_ns();
     int status = sf_connectivity_reach_all(counts, csr, most_hops, NULL, error);
     reaching->contest.here_ns = sf_clock_monotonic_ns() - began_ns;
-    if (status != SF_OK || reaching->device == NULL || !sf_contest_due(&reaching->contest))
-        return status;
+    if (status != SF_OK || reaching->device == NULL || !sf_contest_due(&reaching->contest)) return status;
     status = forgive(reaching, try_device(reaching, csr, most_hops, &reason), &reason, error);
-    if (status != SF_OK)
-        sf_reach_counts_free(counts);
+    if (status != SF_OK) sf_reach_counts_free(counts);
     return status;
 }
 

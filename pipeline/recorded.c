@@ -18,10 +18,8 @@ static int64_t earlier(int64_t a, int64_t b)
 
 static int add(sf_recorded_time *r, int64_t start_ns, int64_t stop_ns, sf_error *error)
 {
-    if (start_ns >= stop_ns)
-        return SF_OK;
-    if (sf_reserve(&r->spans, &r->room, r->count + 1, sizeof *r->spans) != 0)
-        return sf_fail_memory(error);
+    if (start_ns >= stop_ns) return SF_OK;
+    if (sf_reserve(&r->spans, &r->room, r->count + 1, sizeof *r->spans) != 0) return sf_fail_memory(error);
     r->spans[r->count++] = (sf_span){start_ns, stop_ns};
     return SF_OK;
 }
@@ -58,8 +56,7 @@ static int leave_out(sf_recorded_time *r, const sf_span *span, sf_error *error)
     for (size_t i = from; status == SF_OK && i < before; i++) {
         const sf_span of = r->spans[i];
         status = add(r, of.start_ns, earlier(of.stop_ns, span->start_ns), error);
-        if (status == SF_OK)
-            status = add(r, later(of.start_ns, span->stop_ns), of.stop_ns, error);
+        if (status == SF_OK) status = add(r, later(of.start_ns, span->stop_ns), of.stop_ns, error);
     }
     replace(r, from, before);
     return status;
@@ -87,8 +84,7 @@ void sf_recorded_time_free(sf_recorded_time *r)
 
 int sf_blanked_add(sf_blanked *b, sf_span span, sf_error *error)
 {
-    if (sf_reserve(&b->spans, &b->room, b->count + 1, sizeof *b->spans) != 0)
-        return sf_fail_memory(error);
+    if (sf_reserve(&b->spans, &b->room, b->count + 1, sizeof *b->spans) != 0) return sf_fail_memory(error);
     b->spans[b->count++] = span;
     return SF_OK;
 }
@@ -97,8 +93,7 @@ void sf_blanked_forget(sf_blanked *b, int64_t time_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->count; i++)
-        if (b->spans[i].stop_ns > time_ns)
-            b->spans[kept++] = b->spans[i];
+        if (b->spans[i].stop_ns > time_ns) b->spans[kept++] = b->spans[i];
     b->count = kept;
 }
 

@@ -55,17 +55,14 @@ static int add_features(sf_units *units, const sf_live_options *options, sf_erro
 static int add_all(sf_units *units, const sf_live_options *options, sf_error *error)
 {
     int status = add_each(units, options->track, options->track_count, add_episode, error);
-    if (status == SF_OK)
-        status = add_each(units, options->watch, options->watch_count, add_episode, error);
+    if (status == SF_OK) status = add_each(units, options->watch, options->watch_count, add_episode, error);
     for (uint32_t i = 0; i < options->trigger_count && status == SF_OK; i++)
         if (options->triggers[i].on == SF_LIVE_ON_EPISODE)
             status = add_episode(units, options->triggers[i].episode, error);
-    if (status == SF_OK)
-        status = add_features(units, options, error);
+    if (status == SF_OK) status = add_features(units, options, error);
     for (uint32_t i = 0; i < options->density_count && status == SF_OK; i++) {
         status = add_unit(units, options->density[i].unit, error);
-        if (status == SF_OK)
-            status = add_episode(units, options->density[i].episode, error);
+        if (status == SF_OK) status = add_episode(units, options->density[i].episode, error);
     }
     for (uint32_t i = 0; i < options->graph.reach_count && status == SF_OK; i++)
         status = add_unit(units, options->graph.reach[i].from, error);
@@ -79,8 +76,7 @@ static int learn_units(sf_units *units, const sf_live_options *options, sf_error
 {
     uint32_t index;
     int status = add_all(units, options, error);
-    if (status == SF_OK)
-        status = sf_units_learn(units, "#1", &index, error);
+    if (status == SF_OK) status = sf_units_learn(units, "#1", &index, error);
     for (size_t i = 0; i < units->count; i++) {
         units->items[i].x_um = PITCH_UM * (double)i;
         units->items[i].y_um = PITCH_UM * (double)i;
@@ -111,12 +107,10 @@ static int open_and_close(const sf_live_options *options, const sf_units *units,
 
 int sf_pipeline_rehearse(const sf_live_options *options, const sf_units *units, sf_error *error)
 {
-    if (units != NULL)
-        return open_and_close(options, units, error);
+    if (units != NULL) return open_and_close(options, units, error);
     sf_units named = {0};
     int status = learn_units(&named, options, error);
-    if (status == SF_OK)
-        status = open_and_close(options, &named, error);
+    if (status == SF_OK) status = open_and_close(options, &named, error);
     sf_units_free(&named);
     return status;
 }

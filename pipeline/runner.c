@@ -47,8 +47,7 @@ static void drop_outbox(sf_outbox *outbox)
 static void tell(course *at)
 {
     sf_runner *of = at->of;
-    if (at->telling)
-        return;
+    if (at->telling) return;
     at->telling = true;
     for (; at->told < at->failed && has_bit(at->over, at->told); at->told++) {
         pthread_mutex_unlock(&of->lock);
@@ -82,8 +81,7 @@ static size_t next_stage(const course *at)
 
 static void fail(course *at, size_t stage, int status, const sf_error *reason)
 {
-    if (stage >= at->failed)
-        return;
+    if (stage >= at->failed) return;
     at->failed = stage;
     at->status = status;
     at->error = *reason;
@@ -105,19 +103,16 @@ static void run_stage(course *at, size_t number)
     pthread_mutex_unlock(&of->lock);
     int64_t began_ns = sf_clock_monotonic_ns();
     int status = stage->run(&call, &error);
-    if (status == SF_OK && outbox->failed)
-        status = sf_fail_memory(&error);
+    if (status == SF_OK && outbox->failed) status = sf_fail_memory(&error);
     outbox->failed = false;
     int64_t took_ns = sf_clock_monotonic_ns() - began_ns;
     pthread_mutex_lock(&of->lock);
     of->took_ns[number] = took_ns;
     sf_times_add(of->times, stage->part, took_ns);
     for (sf_hop_part part = 0; part < SF_PARTS; part++)
-        if (parts_ns[part] > 0)
-            sf_times_add(of->times, part, parts_ns[part]);
+        if (parts_ns[part] > 0) sf_times_add(of->times, part, parts_ns[part]);
     at->over |= 1u << number;
-    if (status != SF_OK)
-        fail(at, number, status, &error);
+    if (status != SF_OK) fail(at, number, status, &error);
     tell(at);
 }
 
@@ -150,8 +145,7 @@ static int64_t expected_gain_ns(const sf_runner *runner, size_t first, size_t en
     int64_t over_ns[SF_SCHEDULE_MOST] = {0}, sum_ns = 0, longest_ns = 0;
     for (size_t i = first; i < end; i++) {
         for (size_t k = first; k < i; k++)
-            if (has_bit(runner->schedule->after[i], k) && over_ns[k] > over_ns[i])
-                over_ns[i] = over_ns[k];
+            if (has_bit(runner->schedule->after[i], k) && over_ns[k] > over_ns[i]) over_ns[i] = over_ns[k];
         over_ns[i] += runner->took_ns[i];
         sum_ns += runner->took_ns[i];
         longest_ns = over_ns[i] > longest_ns ? over_ns[i] : longest_ns;
@@ -178,8 +172,7 @@ int sf_runner_run(sf_runner *runner, const sf_hop *call, size_t first, size_t en
     }
     for (size_t i = at.told; i < end; i++)
         drop_outbox(&runner->outboxes[i]);
-    if (at.status != SF_OK && error != NULL)
-        *error = at.error;
+    if (at.status != SF_OK && error != NULL) *error = at.error;
     return at.status;
 }
 
@@ -197,8 +190,7 @@ int sf_runner_open(sf_runner *runner, const sf_schedule *schedule, sf_publisher 
         runner->has_lock && runner->has_changed
             ? sf_team_open(&runner->team, schedule->width < most ? (unsigned)schedule->width : most, error)
             : sf_fail_memory(error);
-    if (status != SF_OK)
-        sf_runner_close(runner);
+    if (status != SF_OK) sf_runner_close(runner);
     return status;
 }
 
@@ -207,9 +199,7 @@ void sf_runner_close(sf_runner *runner)
     sf_team_close(runner->team);
     for (size_t i = 0; i < SF_SCHEDULE_MOST; i++)
         sf_free(runner->outboxes[i].items);
-    if (runner->has_lock)
-        pthread_mutex_destroy(&runner->lock);
-    if (runner->has_changed)
-        pthread_cond_destroy(&runner->changed);
+    if (runner->has_lock) pthread_mutex_destroy(&runner->lock);
+    if (runner->has_changed) pthread_cond_destroy(&runner->changed);
     *runner = (sf_runner){0};
 }

@@ -28,8 +28,7 @@ static size_t add_rows(sf_plan_declared *rows, const sf_stage *stage)
 {
     const sf_stage_rounds *rounds = &stage->rounds;
     rows[0] = (sf_plan_declared){.name = stage->name, .in = stage->in, .out = stage->out};
-    if (rounds->loop == NULL)
-        return 1;
+    if (rounds->loop == NULL) return 1;
     rows[1] = (sf_plan_declared){.name = rounds->loop,
                                  .variable = rounds->variable,
                                  .from = rounds->from,
@@ -47,8 +46,7 @@ int sf_schedule_describe(sf_plan_algorithm *algorithm, const sf_stage *const *st
     for (size_t i = 0; stages[i] != NULL; i++) {
         count += add_rows(rows + count, stages[i]);
         sf_text_printf(&composition, " %s", stages[i]->name);
-        if (stages[i]->rounds.loop != NULL)
-            sf_text_printf(&composition, " %s", stages[i]->rounds.loop);
+        if (stages[i]->rounds.loop != NULL) sf_text_printf(&composition, " %s", stages[i]->rounds.loop);
     }
     rows[count] = (sf_plan_declared){.name = NULL};
     const sf_plan_declaration declared = {
@@ -71,8 +69,7 @@ bool sf_schedule_may_overlap(const sf_plan_verdict *verdict)
 static bool reads_sinks(const sf_plan_accesses *in)
 {
     for (size_t i = 0; i < in->count; i++)
-        if (in->items[i].element.tree == SF_HOP_SINKS)
-            return true;
+        if (in->items[i].element.tree == SF_HOP_SINKS) return true;
     return false;
 }
 
@@ -95,8 +92,7 @@ static int judge_pair(sf_schedule *schedule, size_t before, size_t stage, const 
     sf_plan_verdict verdict;
     int status =
         sf_plan_judge(&verdict, &first->in, &first->out, &second->in, &second->out, SF_PLAN_NONE, error);
-    if (!sf_schedule_may_overlap(&verdict))
-        schedule->after[stage] |= 1u << before;
+    if (!sf_schedule_may_overlap(&verdict)) schedule->after[stage] |= 1u << before;
     sf_plan_verdict_free(&verdict);
     return status;
 }
@@ -112,8 +108,7 @@ static int judge(sf_schedule *schedule, const sf_plan_algorithm *algorithm, sf_e
         schedule->reads_sinks[i] = reads_sinks(&of[i]->in);
         for (size_t k = 0; k < i && status == SF_OK; k++)
             status = judge_pair(schedule, k, i, of[k], of[i], error);
-        if (status != SF_OK || schedule->stages[i]->rounds.loop == NULL)
-            continue;
+        if (status != SF_OK || schedule->stages[i]->rounds.loop == NULL) continue;
         status = judge_rounds(&schedule->apart[i], algorithm, next, error);
         next += 2;
     }
@@ -126,10 +121,8 @@ static size_t width_of(const sf_schedule *schedule)
     size_t level[SF_SCHEDULE_MOST] = {0}, at_level[SF_SCHEDULE_MOST] = {0}, width = 0;
     for (size_t i = 0; i < schedule->count; i++) {
         for (size_t k = 0; k < i; k++)
-            if ((schedule->after[i] >> k & 1) != 0 && level[k] >= level[i])
-                level[i] = level[k] + 1;
-        if (++at_level[level[i]] > width)
-            width = at_level[level[i]];
+            if ((schedule->after[i] >> k & 1) != 0 && level[k] >= level[i]) level[i] = level[k] + 1;
+        if (++at_level[level[i]] > width) width = at_level[level[i]];
     }
     return width;
 }
@@ -141,8 +134,7 @@ int sf_schedule_derive(sf_schedule *schedule, const sf_stage *const *stages, boo
         schedule->count++;
     sf_plan_algorithm algorithm;
     int status = sf_schedule_describe(&algorithm, stages, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = judge(schedule, &algorithm, error);
     for (size_t i = 0; i < schedule->count && sequential; i++)
         schedule->after[i] = (1u << i) - 1;

@@ -29,8 +29,7 @@ static int forgive(sf_telling *t, int status, const sf_error *reason, sf_error *
         leave_device(t, reason);
         return SF_OK;
     }
-    if (status != SF_OK && error != NULL)
-        *error = *reason;
+    if (status != SF_OK && error != NULL) *error = *reason;
     return status;
 }
 
@@ -49,8 +48,7 @@ static int open_worker(sf_telling_worker *worker, const sf_moving_options *optio
                        sf_error *error)
 {
     worker->points = sf_alloc(bins, 2 * sizeof *worker->points);
-    if (worker->points == NULL)
-        return sf_fail_memory(error);
+    if (worker->points == NULL) return sf_fail_memory(error);
     worker->values = worker->points + bins;
     return sf_moving_plan_open(&worker->plan, options, error);
 }
@@ -70,8 +68,7 @@ int sf_telling_open(sf_telling *telling, const sf_moving_plan *plan, const sf_te
         status = sf_moving_there_open(&telling->there, setup->device, plan, &setup->view, &reason);
         status = forgive(telling, status, &reason, error);
     }
-    if (status != SF_OK)
-        sf_telling_close(telling);
+    if (status != SF_OK) sf_telling_close(telling);
     return status;
 }
 
@@ -90,8 +87,7 @@ static int draw_here(void *context, unsigned w, size_t i)
     sf_telling_worker *worker = &d->telling->workers[w];
     sf_moving_density *state = &job->states[job->due[i]];
     sf_moving_picture picture;
-    if (sf_moving_select(state, &worker->plan, NULL) != SF_OK)
-        return SF_OK;
+    if (sf_moving_select(state, &worker->plan, NULL) != SF_OK) return SF_OK;
     sf_moving_draw(&picture, state, &worker->plan, &d->telling->setup.view, worker->points, worker->values);
     return job->take(job->context, i, &picture, worker->values);
 }
@@ -116,8 +112,7 @@ static int take_from_there(void *context, unsigned w, size_t i)
     sf_moving_density *state = &job->states[job->due[i]];
     const double *values;
     const sf_moving_picture *picture = sf_moving_there_picture(d->telling->there, i, &values);
-    if (picture->h == 0)
-        return SF_OK;
+    if (picture->h == 0) return SF_OK;
     state->h = picture->h;
     state->changed = 0;
     return job->take(job->context, i, picture, values);
@@ -132,8 +127,7 @@ static int tell_there(sf_telling *t, const sf_telling_job *job, sf_error *error)
 {
     drawing d = {t, job};
     int status = draw_there(t, job, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     t->was_there = true;
     size_t useful = 1 + job->count / TAKEN_EACH;
     status = sf_parallel_for(useful < job->threads ? (unsigned)useful : job->threads, job->count,
@@ -148,11 +142,9 @@ static int try_device(sf_telling *t, const sf_telling_job *job, sf_error *error)
     int status =
         is_new ? sf_moving_there_open(&t->there, t->setup.device, job->plan, &t->setup.view, error) : SF_OK;
     int64_t began_ns = sf_clock_monotonic_ns();
-    if (status == SF_OK)
-        status = draw_there(t, job, error);
+    if (status == SF_OK) status = draw_there(t, job, error);
     int64_t there_ns = sf_clock_monotonic_ns() - began_ns;
-    if (status != SF_OK || is_new)
-        return status;
+    if (status != SF_OK || is_new) return status;
     if (sf_contest_won(&t->contest, there_ns)) {
         t->least = 1 + (size_t)((double)job->count * (double)there_ns / (double)t->contest.here_ns);
     } else {
@@ -169,16 +161,13 @@ int sf_telling_tell(sf_telling *telling, const sf_telling_job *job, sf_error *er
 {
     sf_error reason;
     int status;
-    if (job->count == 0)
-        return SF_OK;
+    if (job->count == 0) return SF_OK;
     if (telling->least > 0 && job->count >= telling->least) {
         status = forgive(telling, tell_there(telling, job, &reason), &reason, error);
-        if (status != SF_OK || telling->least > 0)
-            return status;
+        if (status != SF_OK || telling->least > 0) return status;
     }
     status = tell_here(telling, job);
-    if (status != SF_OK)
-        return sf_fail_memory(error);
+    if (status != SF_OK) return sf_fail_memory(error);
     bool tries = telling->setup.device != NULL && telling->least == 0 && sf_contest_due(&telling->contest);
     return tries ? forgive(telling, try_device(telling, job, &reason), &reason, error) : SF_OK;
 }

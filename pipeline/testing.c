@@ -78,8 +78,7 @@ static int test_group(sf_testing *testing, const group *of)
     sf_mine_input input = {.units = testing->units, .duration_ns = duration_ns};
     input.spikes = sf_past_since(&testing->past, of->outcomes->since, &input.spike_count);
     sf_episode *episodes = sf_resize(NULL, of->count, sizeof *episodes);
-    if (episodes == NULL)
-        return sf_fail_memory(&testing->error);
+    if (episodes == NULL) return sf_fail_memory(&testing->error);
     for (size_t i = 0; i < of->count; i++)
         episodes[i] = of->outcomes[i].episode;
     sf_mine_result *result;
@@ -88,8 +87,7 @@ static int test_group(sf_testing *testing, const group *of)
     int status = sf_mine_given(&result, &mining, &input, episodes, of->count, options.threads, &progress,
                                &testing->error);
     sf_free(episodes);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (of->delays != NULL) {
         mining.delays = of->delays;
         mining.delay_count = of->delay_count;
@@ -98,8 +96,7 @@ static int test_group(sf_testing *testing, const group *of)
                                      &testing->error);
     for (size_t i = 0; status == SF_OK && i < of->count; i++)
         read_outcome(&of->outcomes[i], &result->items[i], options.surrogates);
-    if (status == SF_OK)
-        memcpy(testing->ran_on, told.ran.device, sizeof testing->ran_on);
+    if (status == SF_OK) memcpy(testing->ran_on, told.ran.device, sizeof testing->ran_on);
     sf_mine_result_free(result);
     return status;
 }
@@ -133,8 +130,7 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
     for (size_t i = 0; i < count && of.delays == NULL; i++)
         widen(&span, outcomes[i].episode.delays, outcomes[i].episode.size - 1);
     int status = find_shape(testing, &of.shape, outcomes->since, span);
-    if (status == SF_OK && of.shape != NULL)
-        return test_group(testing, &of);
+    if (status == SF_OK && of.shape != NULL) return test_group(testing, &of);
     for (size_t i = 0; i < count; i++)
         outcomes[i].not_tested = sf_verdict_untested.not_tested;
     return status;
@@ -155,8 +151,7 @@ static int test_stretch(sf_testing *testing)
     sf_test_outcome *all = job->outcomes;
     sf_past_forget(&testing->past, job->oldest, job->waits);
     int status = sf_past_append(&testing->past, job->number, job->spikes, job->count, &testing->error);
-    if (status == SF_OK)
-        status = look_ahead(testing);
+    if (status == SF_OK) status = look_ahead(testing);
     for (size_t from = 0, to = 0; from < job->outcome_count && status == SF_OK; from = to) {
         while (to < job->outcome_count && all[to].longest_ns == all[from].longest_ns &&
                all[to].since == all[from].since)
@@ -239,8 +234,7 @@ static void set_prices(sf_testing *testing)
     testing->lots += news > 0;
     double lots = (double)testing->lots;
     for (size_t i = 0; i < ledger->count; i++)
-        if (ledger->items[i].price == 0)
-            ledger->items[i].price = (double)news * lots * (lots + 1);
+        if (ledger->items[i].price == 0) ledger->items[i].price = (double)news * lots * (lots + 1);
 }
 
 /* Enters what the stretch wants tested. What it leaves out has a gap in its own stretch, and begins another.
@@ -265,16 +259,14 @@ static int enter(sf_testing *testing, sf_error *error)
                                  .verdict = sf_verdict_untested};
         }
         entry->listed = number;
-        if (!wanted->kept)
-            entry->wanted = number;
+        if (!wanted->kept) entry->wanted = number;
     }
     for (size_t i = 0; i < known; i++)
         if (ledger->items[i].listed != number)
             ledger->items[i].own = begin_own(number, ledger->items[i].own.needs);
     if (testing->random_pairs.alarmed == 0) /* else nothing begins */
         set_prices(testing);
-    if (ledger->count > known)
-        qsort(ledger->items, ledger->count, sizeof *ledger->items, by_episode);
+    if (ledger->count > known) qsort(ledger->items, ledger->count, sizeof *ledger->items, by_episode);
     return SF_OK;
 }
 
@@ -292,8 +284,7 @@ static void excuse(sf_testing *testing, const char *reason)
     testing->status.not_tested = reason;
     for (size_t i = 0; i < testing->ledger.count; i++) {
         sf_tested *entry = &testing->ledger.items[i];
-        if (entry->evidence.tests == 0)
-            entry->verdict.not_tested = reason;
+        if (entry->evidence.tests == 0) entry->verdict.not_tested = reason;
     }
 }
 
@@ -328,11 +319,9 @@ static double q_of(const sf_tested *entry, const sf_evidence *evidence)
 static void take_up(const sf_testing *testing, sf_tested *entry, const sf_test_outcome *outcome)
 {
     sf_verdict *verdict = &entry->verdict;
-    if (entry->own.since != outcome->since)
-        return; /* it has begun anew while the test went on */
+    if (entry->own.since != outcome->since) return; /* it has begun anew while the test went on */
     go_on(testing, &entry->own, outcome->mean);
-    if (testing->random_pairs.alarmed > 0)
-        return;
+    if (testing->random_pairs.alarmed > 0) return;
     if (isnan(outcome->p)) {
         if (isnan(outcome->mean) && entry->evidence.tests > 0)
             begin_anew(entry, outcome->not_tested);
@@ -356,8 +345,7 @@ static void take_drawn(sf_testing *testing)
     double paid = 0;
     for (size_t i = 0; i < job->outcome_count; i++) {
         const sf_test_outcome *outcome = &job->outcomes[i];
-        if (outcome->drawn == SF_NOT_DRAWN)
-            continue;
+        if (outcome->drawn == SF_NOT_DRAWN) continue;
         if (!isnan(outcome->p)) {
             paid += sf_random_pair_pays(outcome->p);
             paid_by++;
@@ -367,8 +355,7 @@ static void take_drawn(sf_testing *testing)
         own->needs = own->have > 0 ? own->needs : 0; /* it was its one test */
     }
     for (size_t i = 0; i < testing->drawn_count; i++)
-        if (testing->drawn[i].own.needs > 0)
-            testing->drawn[kept++] = testing->drawn[i];
+        if (testing->drawn[i].own.needs > 0) testing->drawn[kept++] = testing->drawn[i];
     testing->drawn_count = kept;
     sf_random_pairs_take(&testing->random_pairs, paid, paid_by);
     for (size_t i = 0; i < testing->ledger.count && testing->random_pairs.alarmed > 0; i++)
@@ -387,8 +374,7 @@ static const char *reason_of(const sf_testing *testing)
 {
     const sf_stretch_test *job = &testing->job;
     const char *reason = NULL;
-    if (testing->random_pairs.alarmed > 0)
-        return random_too;
+    if (testing->random_pairs.alarmed > 0) return random_too;
     for (size_t i = 0; i < job->outcome_count; i++) {
         const sf_test_outcome *outcome = &job->outcomes[i];
         if (outcome->not_tested != NULL && (reason == NULL || is_of_one(reason)))
@@ -399,8 +385,7 @@ static const char *reason_of(const sf_testing *testing)
 
 static int take_results(sf_testing *testing, sf_error *error)
 {
-    if (!sf_background_take(&testing->background))
-        return SF_OK;
+    if (!sf_background_take(&testing->background)) return SF_OK;
     const sf_stretch_test *job = &testing->job;
     if (testing->result == SF_CANCELLED) /* halted: nobody waits for it */
         return SF_OK;
@@ -463,8 +448,7 @@ static void settle_wanted(sf_testing *testing)
 {
     sf_wanted *all = testing->wanted;
     size_t kept = 0;
-    if (testing->wanted_count > 0)
-        qsort(all, testing->wanted_count, sizeof *all, compare_wanted);
+    if (testing->wanted_count > 0) qsort(all, testing->wanted_count, sizeof *all, compare_wanted);
     for (size_t i = 0; i < testing->wanted_count; i++)
         if (kept == 0 || compare_wanted(&all[kept - 1], &all[i]) != 0)
             all[kept++] = all[i];
@@ -485,8 +469,7 @@ static int want_again(sf_testing *testing, sf_error *error)
     const sf_ledger *ledger = &testing->ledger;
     size_t settled = testing->wanted_count, count = 0;
     sf_rank *order = sf_resize(NULL, ledger->count, sizeof *order);
-    if (order == NULL)
-        return sf_fail_memory(error);
+    if (order == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < ledger->count; i++) {
         const sf_tested *entry = &ledger->items[i];
         const sf_wanted wanted = {.episode = entry->episode};
@@ -495,8 +478,7 @@ static int want_again(sf_testing *testing, sf_error *error)
             order[count++] =
                 (sf_rank){entry->price > 0 ? -sf_evidence_of(&entry->evidence) / entry->price : 0, i};
     }
-    if (count > room_in(testing))
-        sf_ranks_sort(order, count);
+    if (count > room_in(testing)) sf_ranks_sort(order, count);
     int status = SF_OK;
     for (size_t i = 0; i < count && room_in(testing) > 0 && status == SF_OK; i++)
         status = want(testing, &ledger->items[order[i].index].episode, true, error);
@@ -510,14 +492,12 @@ static int want_edges(sf_testing *testing, const sf_connectivity *graph, size_t 
     size_t count = graph != NULL && !graph->is_tiling ? graph->count + graph->left_out : 0;
     testing->truncated = count > room;
     sf_rank *order = sf_resize(NULL, count, sizeof *order);
-    if (order == NULL)
-        return sf_fail_memory(error);
+    if (order == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         double expected = graph->links[i].expected;
         order[i] = (sf_rank){(expected - (double)graph->links[i].count) / sqrt(fmax(expected, 1)), i};
     }
-    if (testing->truncated)
-        sf_ranks_sort(order, count);
+    if (testing->truncated) sf_ranks_sort(order, count);
     int status = SF_OK;
     for (size_t i = 0; i < count && i < room && status == SF_OK; i++) {
         const sf_link *link = &graph->links[order[i].index];
@@ -573,14 +553,11 @@ static int settle(sf_testing *testing, const sf_tracking *tracking, const sf_con
             testing->crowded = graph != NULL;
     settle_wanted(testing);
     forget(testing);
-    if (status == SF_OK)
-        status = want_again(testing, error);
+    if (status == SF_OK) status = want_again(testing, error);
     settle_wanted(testing);
-    if (status == SF_OK)
-        status = want_edges(testing, graph, room_in(testing), error);
+    if (status == SF_OK) status = want_edges(testing, graph, room_in(testing), error);
     settle_wanted(testing);
-    if (status == SF_OK)
-        status = enter(testing, error);
+    if (status == SF_OK) status = enter(testing, error);
     return status == SF_OK ? draw_pairs(testing, error) : status;
 }
 
@@ -600,8 +577,7 @@ static void open_stretch(sf_testing *testing, int64_t start_ns, uint64_t positio
 int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tracking *tracking,
                      const sf_connectivity *graph, sf_error *error)
 {
-    if (!is_on(testing) || (segment->hop + 1) % testing->hops != 0)
-        return SF_OK;
+    if (!is_on(testing) || (segment->hop + 1) % testing->hops != 0) return SF_OK;
     open_stretch(testing, segment->window.stop_ns, segment->end);
     return settle(testing, tracking, graph, error);
 }
@@ -621,8 +597,7 @@ static int gather(sf_testing *testing, const sf_segment *segment, const sf_histo
     sf_stretch_test *now = &testing->now;
     size_t count = (size_t)(segment->end - testing->copied);
     int status = make_room(testing, segment, now->count + count + 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (count > 0)
         memcpy(now->spikes + now->count, sf_history_view(history, testing->copied),
                count * sizeof *now->spikes);
@@ -640,20 +615,16 @@ static const char *obstacle(const sf_testing *testing, const sf_segment *segment
     if (segment->window.stop_ns != now->span.stop_ns ||
         !sf_observed_whole(testing->observed, testing->observed_count, now->span))
         return gap;
-    if (testing->newest_breaks != testing->breaks)
-        return broken;
-    if (now->count == 0)
-        return silent;
+    if (testing->newest_breaks != testing->breaks) return broken;
+    if (now->count == 0) return silent;
     return testing->rest == 0 && sf_background_is_idle(&testing->background) ? NULL : behind;
 }
 
 static int compare_outcomes(const void *a, const void *b)
 {
     const sf_test_outcome *x = a, *y = b;
-    if (x->longest_ns != y->longest_ns)
-        return x->longest_ns < y->longest_ns ? -1 : 1;
-    if (x->since != y->since)
-        return x->since < y->since ? -1 : 1;
+    if (x->longest_ns != y->longest_ns) return x->longest_ns < y->longest_ns ? -1 : 1;
+    if (x->since != y->since) return x->since < y->since ? -1 : 1;
     return sf_episode_compare(&x->episode, &y->episode);
 }
 
@@ -661,8 +632,7 @@ static int compare_outcomes(const void *a, const void *b)
 static void add_stretch(sf_stretch_test *job, const sf_episode *episode, int64_t longest_ns,
                         sf_own_stretch *own, size_t drawn)
 {
-    if (job->number < own->since)
-        return;
+    if (job->number < own->since) return;
     if (++own->have >= own->needs)
         job->outcomes[job->outcome_count++] = (sf_test_outcome){.episode = *episode,
                                                                 .longest_ns = longest_ns,
@@ -686,10 +656,8 @@ static int prepare_job(sf_testing *testing, sf_error *error)
     if (sf_reserve(&room, &job->outcome_capacity, most + 1, sizeof *job->outcomes) != 0)
         return sf_fail_memory(error);
     job->outcomes = room;
-    if (job->waits == NULL)
-        job->waits = sf_resize(NULL, units, sizeof *job->waits);
-    if (job->waits == NULL)
-        return sf_fail_memory(error);
+    if (job->waits == NULL) job->waits = sf_resize(NULL, units, sizeof *job->waits);
+    if (job->waits == NULL) return sf_fail_memory(error);
     memset(job->waits, 0, units * sizeof *job->waits);
     job->outcome_count = 0;
     job->oldest = job->number;
@@ -709,8 +677,7 @@ static int close_stretch(sf_testing *testing, const sf_segment *segment, sf_erro
     if (testing->waits) {
         sf_background_wait(&testing->background);
         int status = take_results(testing, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     const char *reason = obstacle(testing, segment);
     testing->open = false;
@@ -718,13 +685,11 @@ static int close_stretch(sf_testing *testing, const sf_segment *segment, sf_erro
     testing->status.missed += reason == behind;
     if (reason != NULL) {
         excuse(testing, reason);
-        if (segment->window.stop_ns == testing->now.span.stop_ns)
-            post(testing);
+        if (segment->window.stop_ns == testing->now.span.stop_ns) post(testing);
         return SF_OK;
     }
     int status = prepare_job(testing, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_stretch_test done = testing->now;
     testing->now = testing->job;
     testing->now.number = done.number;
@@ -736,15 +701,13 @@ static int close_stretch(sf_testing *testing, const sf_segment *segment, sf_erro
 int sf_testing_advance(sf_testing *testing, const sf_segment *segment, const sf_history *history,
                        uint64_t breaks, sf_error *error)
 {
-    if (!is_on(testing))
-        return SF_OK;
+    if (!is_on(testing)) return SF_OK;
     testing->newest_breaks = breaks;
     int status = take_results(testing, error);
     if (!testing->begun)
         open_stretch(testing, segment->window.start_ns, sf_history_find(history, segment->window.start_ns));
     testing->begun = true;
-    if (status == SF_OK && testing->open)
-        status = gather(testing, segment, history, error);
+    if (status == SF_OK && testing->open) status = gather(testing, segment, history, error);
     if (status != SF_OK || !testing->open || segment->window.stop_ns < testing->now.span.stop_ns)
         return status;
     status = close_stretch(testing, segment, error);
@@ -799,11 +762,9 @@ static sf_verdict with_links(const sf_testing *testing, const sf_tested *entry)
 sf_verdict sf_testing_verdict(const sf_testing *testing, const sf_episode *episode)
 {
     const sf_tested *entry = find(testing, episode);
-    if (entry != NULL)
-        return as_of_now(testing, with_links(testing, entry));
+    if (entry != NULL) return as_of_now(testing, with_links(testing, entry));
     sf_verdict verdict = absent(testing, episode->size);
-    if (episode->size < 2)
-        verdict.not_tested = alone;
+    if (episode->size < 2) verdict.not_tested = alone;
     return as_of_now(testing, verdict);
 }
 
@@ -834,12 +795,10 @@ void sf_testing_date(const sf_testing *testing, sf_edge_change *changes, size_t 
     for (size_t i = 0; i < count; i++) {
         sf_edge_change *change = &changes[i];
         change->p_age_s = NAN;
-        if (isnan(change->p))
-            continue;
+        if (isnan(change->p)) continue;
         const sf_episode pair = {.size = 2, .units = {change->from, change->to}, .delays = {change->delay}};
         const sf_tested *entry = find(testing, &pair);
-        if (entry != NULL)
-            change->p_age_s = sf_verdict_age_s(&entry->verdict, stop_ns);
+        if (entry != NULL) change->p_age_s = sf_verdict_age_s(&entry->verdict, stop_ns);
     }
 }
 
@@ -861,8 +820,7 @@ static int parse_watched(sf_testing *testing, sf_error *error)
 
 static sf_background_place place_of(const sf_testing_setup *setup)
 {
-    if (setup->inside)
-        return SF_BACKGROUND_INSIDE;
+    if (setup->inside) return SF_BACKGROUND_INSIDE;
     return setup->waits ? SF_BACKGROUND_AWAITED : SF_BACKGROUND_BESIDE;
 }
 
@@ -883,17 +841,14 @@ int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error
     for (testing->most = 1; 2 * testing->most * testing->length_ns <= SF_TESTING_MOST_S * SF_SECOND;)
         testing->most *= 2;
     testing->fired = sf_alloc(setup->units->count, sizeof *testing->fired);
-    if (testing->fired == NULL)
-        return sf_fail_memory(error);
+    if (testing->fired == NULL) return sf_fail_memory(error);
     int status = sf_delays_parse(testing->delays, sizeof testing->delays / sizeof *testing->delays,
                                  &testing->delay_count, config->mine.delays_ms, error);
-    if (status == SF_OK)
-        status = parse_watched(testing, error);
+    if (status == SF_OK) status = parse_watched(testing, error);
     if (status == SF_OK && is_on(testing))
         status =
             sf_background_open(&testing->background, "synfire-test", place_of(setup), work, testing, error);
-    if (status == SF_OK && is_on(testing))
-        status = settle(testing, setup->pinned, NULL, error);
+    if (status == SF_OK && is_on(testing)) status = settle(testing, setup->pinned, NULL, error);
     if (status == SF_OK)
         post(testing);
     else

@@ -20,8 +20,7 @@ void sf_times_open(sf_times *times, int64_t hop_ns)
 void sf_times_begin(sf_times *times)
 {
     for (int i = 0; i < SF_PARTS; i++)
-        if (times->ns[i] > 0)
-            sf_durations_add(&times->took[i], times->ns[i]);
+        if (times->ns[i] > 0) sf_durations_add(&times->took[i], times->ns[i]);
     memset(times->ns, 0, sizeof times->ns);
 }
 
@@ -32,14 +31,12 @@ bool sf_times_is_beside(sf_hop_part part)
 
 void sf_times_add(sf_times *times, sf_hop_part part, int64_t took_ns)
 {
-    if (part == SF_PART_NONE)
-        return;
+    if (part == SF_PART_NONE) return;
     sf_stage_status *status = &times->status[part];
     bool had_missed = times->ns[part] > times->hop_ns;
     times->ns[part] += took_ns;
     status->last_ms = (double)times->ns[part] * 1e-6;
-    if (status->last_ms > status->max_ms)
-        status->max_ms = status->last_ms;
+    if (status->last_ms > status->max_ms) status->max_ms = status->last_ms;
     status->missed += !sf_times_is_beside(part) && times->ns[part] > times->hop_ns && !had_missed;
 }
 

@@ -25,8 +25,7 @@ static int add(sf_tracking *tracking, const sf_episode *episode, bool pinned, co
 static bool contains(const sf_tracking *tracking, const sf_episode *episode)
 {
     for (size_t i = 0; i < tracking->count; i++)
-        if (sf_episode_compare(&tracking->items[i].episode, episode) == 0)
-            return true;
+        if (sf_episode_compare(&tracking->items[i].episode, episode) == 0) return true;
     return false;
 }
 
@@ -43,8 +42,7 @@ int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const 
         if (contains(tracking, &episode))
             return sf_live_refuse(key, error, "the episode '%s' is listed twice", config->track[i]);
         int status = add(tracking, &episode, true, units, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -67,8 +65,7 @@ static const sf_episode **sort(const sf_episode *first, size_t stride, size_t co
     const sf_episode **sorted = sf_resize(NULL, count, sizeof *sorted);
     for (size_t i = 0; sorted != NULL && i < count; i++)
         sorted[i] = (const sf_episode *)((const char *)first + i * stride);
-    if (sorted != NULL && count > 0)
-        qsort(sorted, count, sizeof *sorted, by_episode);
+    if (sorted != NULL && count > 0) qsort(sorted, count, sizeof *sorted, by_episode);
     return sorted;
 }
 
@@ -76,8 +73,7 @@ static int reserve(sf_tracking *tracking, size_t count, sf_error *error)
 {
     tracking->items = sf_resize(NULL, count, sizeof *tracking->items);
     tracking->capacity = count;
-    if (tracking->items == NULL)
-        return sf_fail_memory(error);
+    if (tracking->items == NULL) return sf_fail_memory(error);
     return SF_OK;
 }
 
@@ -93,8 +89,7 @@ static int add_found(sf_tracking *next, const sf_episode *found, size_t count, c
         int order = 1;
         while (k < pin_count && (order = sf_episode_compare(pins[k], sorted[i])) < 0)
             k++;
-        if (k == pin_count || order != 0)
-            status = add(next, sorted[i], false, units, error);
+        if (k == pin_count || order != 0) status = add(next, sorted[i], false, units, error);
     }
     sf_free(pins);
     sf_free(sorted);
@@ -107,12 +102,9 @@ int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, const sf_e
     *next = (sf_tracking){0};
     int status = reserve(next, tracking->count + count, error);
     for (size_t i = 0; i < tracking->count && status == SF_OK; i++)
-        if (tracking->items[i].pinned)
-            status = add(next, &tracking->items[i].episode, true, units, error);
-    if (status == SF_OK)
-        status = add_found(next, found, count, units, error);
-    if (status != SF_OK)
-        sf_tracking_free(next);
+        if (tracking->items[i].pinned) status = add(next, &tracking->items[i].episode, true, units, error);
+    if (status == SF_OK) status = add_found(next, found, count, units, error);
+    if (status != SF_OK) sf_tracking_free(next);
     return status;
 }
 
@@ -124,8 +116,7 @@ int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error)
     int status = episodes != NULL && tracking->parts != NULL ? SF_OK : sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < tracking->count; i++)
         episodes[i] = tracking->items[i].episode;
-    if (status == SF_OK)
-        status = sf_fold_find(tracking->parts, episodes, tracking->count, error);
+    if (status == SF_OK) status = sf_fold_find(tracking->parts, episodes, tracking->count, error);
     if (status != SF_OK) {
         sf_free(episodes);
         return status;
@@ -138,8 +129,7 @@ int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, cons
 {
     int status =
         tracked->next.counted.episodes == NULL ? sf_tracking_ready(&tracked->next, false, error) : SF_OK;
-    if (status == SF_OK)
-        status = sf_counting_prepare(counting, &tracked->next.counted, history, error);
+    if (status == SF_OK) status = sf_counting_prepare(counting, &tracked->next.counted, history, error);
     tracked->preparing = status == SF_OK;
     return status;
 }
@@ -154,8 +144,7 @@ int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const 
 {
     bool ready;
     int status = sf_counting_go_on(counting, history, until_ns, &ready, error);
-    if (status != SF_OK || !ready)
-        return status;
+    if (status != SF_OK || !ready) return status;
     if (was_mined(&tracked->now))
         tracked->every_ns = tracked->next.mined.stop_ns - tracked->now.mined.stop_ns;
     sf_tracking_free(&tracked->now);

@@ -44,8 +44,7 @@ static int feed_chains(sf_trials *t, const sf_spike *spikes, size_t count, sf_er
 
 int sf_trials_feed(sf_trials *t, const sf_spike *spikes, size_t count, sf_error *error)
 {
-    if (t->inputs == NULL || count == 0)
-        return SF_OK;
+    if (t->inputs == NULL || count == 0) return SF_OK;
     if (sf_reserve(&t->spikes, &t->spike_room, t->spike_count + count, sizeof *t->spikes) != 0)
         return sf_fail_memory(error);
     memcpy(t->spikes + t->spike_count, spikes, count * sizeof *spikes);
@@ -144,8 +143,7 @@ static int fill_message(sf_trials *t, sf_error *error)
     sf_responses *found = &t->found;
     const sf_trial *trial = &found->trials[found->trial_count - 1];
     sf_message *message = sf_message_new(SF_TOPIC_RESPONSE);
-    if (message == NULL)
-        return sf_fail_memory(error);
+    if (message == NULL) return sf_fail_memory(error);
     sf_response_message *response = &message->response;
     sf_responses_describe(found);
     sf_responses_describe(&t->chains_found);
@@ -195,12 +193,9 @@ static void work(void *of)
 static int take(sf_trials *t, sf_publisher *publisher, sf_error *error)
 {
     sf_trial_job *job = &t->job;
-    if (!sf_background_take(&t->background))
-        return SF_OK;
-    if (job->status != SF_OK && error != NULL)
-        *error = job->error;
-    if (job->message != NULL)
-        sf_publish(publisher, job->message);
+    if (!sf_background_take(&t->background)) return SF_OK;
+    if (job->status != SF_OK && error != NULL) *error = job->error;
+    if (job->message != NULL) sf_publish(publisher, job->message);
     job->message = NULL;
     return job->status;
 }
@@ -209,8 +204,7 @@ static int copy_begins(sf_trial_chain *to, const sf_trial_chain *from, sf_error 
 {
     if (sf_reserve(&to->begins_ns, &to->room, from->count, sizeof *to->begins_ns) != 0)
         return sf_fail_memory(error);
-    if (from->count > 0)
-        memcpy(to->begins_ns, from->begins_ns, from->count * sizeof *to->begins_ns);
+    if (from->count > 0) memcpy(to->begins_ns, from->begins_ns, from->count * sizeof *to->begins_ns);
     to->count = from->count;
     return SF_OK;
 }
@@ -226,14 +220,12 @@ static int start(sf_trials *t, int64_t marker_ns, int64_t arrival_ns, sf_error *
     job->spike_count = to - from;
     if (sf_reserve(&job->spikes, &job->spike_room, to - from, sizeof *job->spikes) != 0)
         return sf_fail_memory(error);
-    if (to > from)
-        memcpy(job->spikes, t->spikes + from, (to - from) * sizeof *job->spikes);
+    if (to > from) memcpy(job->spikes, t->spikes + from, (to - from) * sizeof *job->spikes);
     int status = sf_recorded_time_list(&job->recorded, around, (sf_span){t->began_ns, t->ended_ns}, t->inputs,
                                        &t->blanked, error);
     for (size_t c = 0; status == SF_OK && c < t->chain_count; c++)
         status = copy_begins(&job->chains[c], &t->chains[c], error);
-    if (status == SF_OK)
-        sf_background_start(&t->background);
+    if (status == SF_OK) sf_background_start(&t->background);
     return status;
 }
 
@@ -242,8 +234,7 @@ static void forget_begins(sf_trial_chain *chain, int64_t needed_ns)
     size_t gone = 0;
     while (gone < chain->count && chain->begins_ns[gone] < needed_ns)
         gone++;
-    if (gone == 0)
-        return;
+    if (gone == 0) return;
     chain->count -= gone;
     memmove(chain->begins_ns, chain->begins_ns + gone, chain->count * sizeof *chain->begins_ns);
 }
@@ -271,15 +262,13 @@ static bool is_over(const sf_trials *t, int64_t time_ns)
 int sf_trials_reach(sf_trials *t, int64_t time_ns, int64_t arrival_ns, sf_publisher *publisher,
                     sf_error *error)
 {
-    if (t->inputs == NULL)
-        return SF_OK;
+    if (t->inputs == NULL) return SF_OK;
     int status = take(t, publisher, error);
     while (status == SF_OK && is_over(t, time_ns) && sf_background_is_idle(&t->background)) {
         status = start(t, t->markers[0], arrival_ns, error);
         t->marker_count--;
         memmove(t->markers, t->markers + 1, t->marker_count * sizeof *t->markers);
-        if (status == SF_OK)
-            status = take(t, publisher, error);
+        if (status == SF_OK) status = take(t, publisher, error);
     }
     forget(t, time_ns);
     return status;
@@ -326,8 +315,7 @@ static int open_chains(sf_trials *t, const sf_live_options *config, const sf_res
     }
     if (status == SF_OK && count > 0)
         status = sf_watch_open(&t->watch, episodes, count, units->count, 0, error);
-    if (status == SF_OK)
-        status = sf_responses_begin(&t->chains_found, options, count, error);
+    if (status == SF_OK) status = sf_responses_begin(&t->chains_found, options, count, error);
     sf_free(episodes);
     return status;
 }
@@ -337,8 +325,7 @@ int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs 
     const sf_live_responses *asked = &config->responses;
     sf_response_options options = SF_RESPONSE_OPTIONS;
     *t = (sf_trials){.began_ns = INT64_MAX, .ended_ns = INT64_MAX};
-    if (!sf_trials_wanted(config))
-        return SF_OK;
+    if (!sf_trials_wanted(config)) return SF_OK;
     options.marker = asked->marker;
     options.from_ns = llround(asked->from_ms * 1e6);
     options.to_ns = llround(asked->to_ms * 1e6);
@@ -355,10 +342,8 @@ int sf_trials_open(sf_trials *t, const sf_live_options *config, const sf_inputs 
     size_t most =
         sf_watched_count(config) > inputs->units.count ? sf_watched_count(config) : inputs->units.count;
     t->trains = sf_alloc(most, sizeof *t->trains);
-    if (status == SF_OK && (t->first == NULL || t->trains == NULL))
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = open_chains(t, config, &options, error);
+    if (status == SF_OK && (t->first == NULL || t->trains == NULL)) status = sf_fail_memory(error);
+    if (status == SF_OK) status = open_chains(t, config, &options, error);
     return status == SF_OK
                ? sf_background_open(&t->background, "synfire-trial",
                                     inputs->virtual_clock ? SF_BACKGROUND_INSIDE : SF_BACKGROUND_AWAITED,

@@ -102,8 +102,7 @@ int sf_triggers_open(sf_triggers **out, const sf_trigger_settings *settings, siz
 {
     *out = NULL;
     sf_triggers *triggers = sf_alloc(1, sizeof *triggers);
-    if (triggers == NULL)
-        return sf_fail_memory(error);
+    if (triggers == NULL) return sf_fail_memory(error);
     size_t times = 0, waits = 0;
     for (size_t i = 0; i < count; i++) {
         times += (size_t)completed_room(&settings[i]) + sent_room(&settings[i]);
@@ -129,8 +128,7 @@ int sf_triggers_open(sf_triggers **out, const sf_trigger_settings *settings, siz
 
 void sf_triggers_close(sf_triggers *triggers)
 {
-    if (triggers == NULL)
-        return;
+    if (triggers == NULL) return;
     sf_free(triggers->items);
     sf_free(triggers->times);
     sf_free(triggers->waits);
@@ -177,8 +175,7 @@ static sf_trigger_reason why_not_wanted(const trigger *item, const sf_cause *occ
 static sf_trigger_reason why_too_soon(const trigger *item, int64_t now_ns)
 {
     const sf_trigger_settings *settings = &item->settings;
-    if (is_newer(&item->sent, 1, now_ns, settings->refractory_ns))
-        return SF_TRIGGER_REFRACTORY;
+    if (is_newer(&item->sent, 1, now_ns, settings->refractory_ns)) return SF_TRIGGER_REFRACTORY;
     bool too_many = settings->most > 0 && is_newer(&item->sent, settings->most, now_ns, settings->most_ns);
     return too_many ? SF_TRIGGER_RATE : SF_TRIGGER_OF_ITSELF;
 }
@@ -197,8 +194,7 @@ static int64_t draw_delay(const sf_triggers *triggers, trigger *item)
 {
     const sf_trigger_settings *settings = &item->settings;
     int64_t spread = settings->delay_to_ns - settings->delay_ns;
-    if (spread <= 0)
-        return settings->delay_ns;
+    if (spread <= 0) return settings->delay_ns;
     return settings->delay_ns + (int64_t)(draw(triggers, item, 0, item->delayed++) * ((double)spread + 1));
 }
 
@@ -223,8 +219,7 @@ static void withhold(sf_triggers *triggers, trigger *item, const sf_cause *occur
                      sf_trigger_reason reason, int64_t now_ns)
 {
     decide(triggers, item, occurrence, SF_OUTCOME_WITHHELD, reason, occurrence->arrival_ns, now_ns);
-    if (reason == SF_TRIGGER_OLD && !item->starts)
-        disarm(triggers, item, reason, now_ns);
+    if (reason == SF_TRIGGER_OLD && !item->starts) disarm(triggers, item, reason, now_ns);
 }
 
 static void complete(sf_triggers *triggers, trigger *item, const sf_cause *occurrence, int64_t now_ns);
@@ -234,10 +229,8 @@ static void send(sf_triggers *triggers, trigger *item, const sf_cause *occurrenc
                  int64_t now_ns)
 {
     sf_trigger_reason reason = why_not_armed(item, now_ns);
-    if (reason == SF_TRIGGER_OF_ITSELF)
-        reason = why_too_old(item, since_ns, now_ns);
-    if (reason == SF_TRIGGER_OF_ITSELF)
-        reason = why_too_soon(item, now_ns);
+    if (reason == SF_TRIGGER_OF_ITSELF) reason = why_too_old(item, since_ns, now_ns);
+    if (reason == SF_TRIGGER_OF_ITSELF) reason = why_too_soon(item, now_ns);
     if (reason != SF_TRIGGER_OF_ITSELF) {
         withhold(triggers, item, occurrence, reason, now_ns);
         return;
@@ -246,8 +239,7 @@ static void send(sf_triggers *triggers, trigger *item, const sf_cause *occurrenc
     remember(&item->sent, now_ns);
     decide(triggers, item, occurrence, sham ? SF_OUTCOME_SHAM : SF_OUTCOME_SENT, SF_TRIGGER_OF_ITSELF,
            since_ns, now_ns);
-    if (sham)
-        return;
+    if (sham) return;
     sf_cause followed = *occurrence;
     followed.arrival_ns = now_ns;
     uint32_t index = (uint32_t)(item - triggers->items);
@@ -261,13 +253,10 @@ static void complete(sf_triggers *triggers, trigger *item, const sf_cause *occur
     item->state.completed++;
     remember(&item->completed, occurrence->time_ns);
     sf_trigger_reason reason = why_not_armed(item, now_ns);
-    if (reason == SF_TRIGGER_OF_ITSELF)
-        reason = why_too_old(item, occurrence->arrival_ns, now_ns);
-    if (reason == SF_TRIGGER_OF_ITSELF)
-        reason = why_not_wanted(item, occurrence);
+    if (reason == SF_TRIGGER_OF_ITSELF) reason = why_too_old(item, occurrence->arrival_ns, now_ns);
+    if (reason == SF_TRIGGER_OF_ITSELF) reason = why_not_wanted(item, occurrence);
     int64_t delay_ns = reason == SF_TRIGGER_OF_ITSELF ? draw_delay(triggers, item) : 0;
-    if (delay_ns > 0 && item->state.waiting == SF_TRIGGER_WAITING)
-        reason = SF_TRIGGER_NO_ROOM;
+    if (delay_ns > 0 && item->state.waiting == SF_TRIGGER_WAITING) reason = SF_TRIGGER_NO_ROOM;
     if (reason != SF_TRIGGER_OF_ITSELF)
         withhold(triggers, item, occurrence, reason, now_ns);
     else if (delay_ns > 0)
@@ -321,8 +310,7 @@ static waiting *find_next(const sf_triggers *triggers, trigger **of)
     waiting *next = NULL;
     for (size_t i = 0; i < triggers->count; i++) {
         waiting *other = next_of(&triggers->items[i]);
-        if (other == NULL || (next != NULL && other->due_ns >= next->due_ns))
-            continue;
+        if (other == NULL || (next != NULL && other->due_ns >= next->due_ns)) continue;
         next = other;
         *of = &triggers->items[i];
     }
@@ -333,8 +321,7 @@ static void send_next(sf_triggers *triggers, int64_t now_ns)
 {
     trigger *item;
     waiting *next = find_next(triggers, &item);
-    if (next == NULL || next->due_ns > now_ns)
-        return;
+    if (next == NULL || next->due_ns > now_ns) return;
     const waiting due = *next;
     *next = item->waits[--item->state.waiting];
     send(triggers, item, &due.occurrence, due.due_ns, now_ns);
@@ -401,10 +388,8 @@ double sf_trigger_sent_hz(const sf_trigger_settings *settings, double completed_
     double hz = completed_hz;
     if (settings->min_count > 1)
         hz *= share_near(settings->min_count - 1, hz * (double)settings->within_ns * 1e-9);
-    if (settings->refractory_ns > 0)
-        hz *= 1 - share_lost(1, hz * (double)settings->refractory_ns * 1e-9);
-    if (settings->most > 0)
-        hz *= 1 - share_lost(settings->most, hz * (double)settings->most_ns * 1e-9);
+    if (settings->refractory_ns > 0) hz *= 1 - share_lost(1, hz * (double)settings->refractory_ns * 1e-9);
+    if (settings->most > 0) hz *= 1 - share_lost(settings->most, hz * (double)settings->most_ns * 1e-9);
     return hz * (1 - settings->sham);
 }
 
@@ -413,23 +398,20 @@ double sf_trigger_sent_hz(const sf_trigger_settings *settings, double completed_
 static void begin(sf_triggers *triggers, int64_t now_ns)
 {
     for (size_t i = 0; i < triggers->count; i++)
-        if (triggers->items[i].settings.armed)
-            arm(triggers, &triggers->items[i], 0, now_ns);
+        if (triggers->items[i].settings.armed) arm(triggers, &triggers->items[i], 0, now_ns);
     triggers->begun = true;
 }
 
 void sf_triggers_await(sf_triggers *triggers, int64_t now_ns)
 {
-    if (triggers->begun)
-        return;
+    if (triggers->begun) return;
     begin(triggers, now_ns);
     triggers->start_ends_ns = sf_time_plus(now_ns, SF_TRIGGER_START_NS);
     for (size_t i = 0; i < triggers->count; i++) {
         trigger *item = &triggers->items[i];
         item->starts = item->settings.armed && item->settings.max_age_ns > 0;
         triggers->starting += item->starts;
-        if (item->starts)
-            item->state.why = SF_TRIGGER_OLD;
+        if (item->starts) item->state.why = SF_TRIGGER_OLD;
     }
 }
 
@@ -437,8 +419,7 @@ void sf_triggers_on_time(sf_triggers *triggers, int64_t age_ns, int64_t now_ns)
 {
     for (size_t i = 0; i < triggers->count; i++) {
         trigger *item = &triggers->items[i];
-        if (!item->starts)
-            continue;
+        if (!item->starts) continue;
         if (now_ns > triggers->start_ends_ns)
             end_start(triggers, item);
         else if (age_ns <= item->settings.max_age_ns)
@@ -453,8 +434,7 @@ bool sf_triggers_waits(const sf_triggers *triggers)
 
 static bool is_meant(const sf_trigger_event *event, const sf_triggers *triggers, size_t index)
 {
-    if (event->kind == SF_EVENT_FAULT)
-        return (triggers->items[index].settings.sources & event->sources) != 0;
+    if (event->kind == SF_EVENT_FAULT) return (triggers->items[index].settings.sources & event->sources) != 0;
     return event->trigger == SF_ALL_TRIGGERS || event->trigger == index;
 }
 
@@ -462,8 +442,7 @@ static bool is_meant(const sf_trigger_event *event, const sf_triggers *triggers,
 static void command(sf_triggers *triggers, const sf_trigger_event *event, int64_t now_ns)
 {
     for (size_t i = 0; i < triggers->count; i++) {
-        if (!is_meant(event, triggers, i))
-            continue;
+        if (!is_meant(event, triggers, i)) continue;
         bool renewed = event->kind == SF_EVENT_RENEW;
         if (event->kind == SF_EVENT_ARM ||
             (renewed && why_not_armed(&triggers->items[i], now_ns) == SF_TRIGGER_OF_ITSELF))
@@ -479,8 +458,7 @@ size_t sf_triggers_take(sf_triggers *triggers, const sf_trigger_event *event, in
 {
     triggers->decision_count = 0;
     *decisions = triggers->decisions;
-    if (!triggers->begun)
-        begin(triggers, now_ns);
+    if (!triggers->begun) begin(triggers, now_ns);
     if (event->kind == SF_EVENT_TIME)
         send_next(triggers, now_ns);
     else if (event->kind == SF_EVENT_COMPLETED)

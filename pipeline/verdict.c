@@ -13,8 +13,7 @@ const char sf_verdict_by_the_end[] = "not tested by the end";
 int sf_board_open(sf_board *board, size_t count, sf_error *error)
 {
     *board = (sf_board){.posts = sf_alloc(count, sizeof *board->posts)};
-    if (board->posts == NULL)
-        return sf_fail_memory(error);
+    if (board->posts == NULL) return sf_fail_memory(error);
     board->count = count;
     for (size_t i = 0; i < count; i++)
         sf_board_post(board, i, &sf_verdict_untested);

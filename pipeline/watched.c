@@ -23,8 +23,7 @@ static int parse(sf_watched *watched, const char *text, const char *key, const s
                  sf_error *error)
 {
     sf_error reason;
-    if (sf_episode_parse(&watched->episode, text, units, &reason) == SF_OK)
-        return SF_OK;
+    if (sf_episode_parse(&watched->episode, text, units, &reason) == SF_OK) return SF_OK;
     return sf_live_refuse(key, error, "%s: %s", reason.place, reason.text);
 }
 
@@ -40,8 +39,7 @@ int sf_watched_parse(sf_watched *watched, const sf_live_options *config, const s
         status = parse(watched++, config->watch[i], key, units, error);
     }
     for (uint32_t i = 0; i < config->trigger_count && status == SF_OK; i++) {
-        if (!has_episode(&config->triggers[i]))
-            continue;
+        if (!has_episode(&config->triggers[i])) continue;
         snprintf(key, sizeof key, "triggers.%u.episode", i);
         watched->name = config->triggers[i].name;
         watched->trigger = i;

@@ -106,12 +106,9 @@ int sf_plan_effects(sf_plan_accesses *in, sf_plan_accesses *out, const sf_plan_a
     }
     sf_plan_accesses body_in = {0}, body_out = {0};
     int status = sf_plan_body_effects(&body_in, &body_out, algorithm, number, scope, error);
-    if (status == SF_OK)
-        status = add_generalised(in, &step->in, scope, error);
-    if (status == SF_OK)
-        status = add_generalised(in, &body_in, scope, error);
-    if (status == SF_OK)
-        status = add_generalised(out, &body_out, scope, error);
+    if (status == SF_OK) status = add_generalised(in, &step->in, scope, error);
+    if (status == SF_OK) status = add_generalised(in, &body_in, scope, error);
+    if (status == SF_OK) status = add_generalised(out, &body_out, scope, error);
     sf_plan_accesses_free(&body_in);
     sf_plan_accesses_free(&body_out);
     return status;

@@ -58,8 +58,7 @@ static int judge_pair(walk *at, const uint32_t *steps, const effects *of, size_t
 static int group_steps(walk *at, sf_plan_level *level, const uint32_t *steps, const effects *of, size_t count)
 {
     level->groups = sf_alloc(count, sizeof *level->groups);
-    if (level->groups == NULL)
-        return sf_fail_memory(at->error);
+    if (level->groups == NULL) return sf_fail_memory(at->error);
     bool shared = true, distributed = true;
     for (size_t k = 0; k < count; k++) {
         sf_plan_group *group = level->group_count > 0 ? &level->groups[level->group_count - 1] : NULL;
@@ -67,8 +66,7 @@ static int group_steps(walk *at, sf_plan_level *level, const uint32_t *steps, co
         for (size_t i = k; group != NULL && i-- > group->begin && (still_shared || still_distributed);) {
             const sf_plan_verdict *verdict = NULL;
             int status = judge_pair(at, steps, of, i, k, &verdict);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
             still_shared = still_shared && verdict->shared;
             still_distributed = still_distributed && verdict->distributed;
         }
@@ -92,13 +90,11 @@ static int judge_tasks(walk *at, sf_plan_level *level)
     size_t count;
     const uint32_t *steps = sf_plan_level_steps(at->algorithm, level->loop, &count);
     effects *of = sf_alloc(count, sizeof *of);
-    if (of == NULL)
-        return sf_fail_memory(at->error);
+    if (of == NULL) return sf_fail_memory(at->error);
     int status = SF_OK;
     for (size_t i = 0; i < count && status == SF_OK; i++)
         status = sf_plan_effects(&of[i].in, &of[i].out, at->algorithm, steps[i], at->scope, at->error);
-    if (status == SF_OK)
-        status = group_steps(at, level, steps, of, count);
+    if (status == SF_OK) status = group_steps(at, level, steps, of, count);
     free_effects(of, count);
     return status;
 }
@@ -119,8 +115,7 @@ static int judge_rounds(walk *at, sf_plan_level *level)
 static bool is_judged(const sf_plan_analysis *analysis, uint32_t loop)
 {
     for (size_t i = 0; i < analysis->level_count; i++)
-        if (analysis->levels[i].loop == loop)
-            return true;
+        if (analysis->levels[i].loop == loop) return true;
     return false;
 }
 
@@ -138,15 +133,13 @@ static int judge_level(walk *at, uint32_t loop)
         outer = at->scope[at->algorithm->steps[loop].variable];
         at->scope[at->algorithm->steps[loop].variable] = true;
     }
-    if (status == SF_OK)
-        status = judge_tasks(at, level);
+    if (status == SF_OK) status = judge_tasks(at, level);
     size_t count;
     const uint32_t *steps = sf_plan_level_steps(at->algorithm, loop, &count);
     for (size_t i = 0; i < count && status == SF_OK; i++)
         if (at->algorithm->steps[steps[i]].kind != SF_PLAN_FUNCTION && !is_judged(analysis, steps[i]))
             status = judge_level(at, steps[i]);
-    if (loop != SF_PLAN_NONE)
-        at->scope[at->algorithm->steps[loop].variable] = outer;
+    if (loop != SF_PLAN_NONE) at->scope[at->algorithm->steps[loop].variable] = outer;
     return status;
 }
 
@@ -154,8 +147,7 @@ int sf_plan_analyse(sf_plan_analysis *analysis, const sf_plan_algorithm *algorit
 {
     *analysis = (sf_plan_analysis){0};
     walk at = {analysis, algorithm, sf_alloc(algorithm->variables.count, sizeof(bool)), error};
-    if (at.scope == NULL)
-        return sf_fail_memory(error);
+    if (at.scope == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < algorithm->constant_count; i++)
         at.scope[i] = true;
     int status = judge_level(&at, SF_PLAN_NONE);

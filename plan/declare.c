@@ -15,8 +15,7 @@ typedef struct declaring {
 
 static int refuse(const declaring *from, const char *text, const char *expected)
 {
-    if (expected == sf_plan_no_memory)
-        return sf_fail_memory(from->error);
+    if (expected == sf_plan_no_memory) return sf_fail_memory(from->error);
     return sf_fail(from->error, SF_INTERNAL, from->algorithm->name, "%s: '%s': %s", from->name, text,
                    expected);
 }
@@ -49,8 +48,7 @@ static int read_access(const declaring *from, sf_plan_accesses *into, const char
 {
     sf_plan_access access;
     int status = read_element(from, &access.element, element);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     access.operation = sf_plan_operation_find(operation != NULL ? operation : "");
     if (access.operation == SF_PLAN_OPERATIONS)
         return refuse(from, element, "an operation is expected after it");
@@ -62,11 +60,9 @@ static int read_accesses(const declaring *from, sf_plan_accesses *into, const ch
     int status = SF_OK;
     while (text != NULL && status == SF_OK) {
         char *element = next_word(from, &text, &status);
-        if (element == NULL)
-            break;
+        if (element == NULL) break;
         char *operation = next_word(from, &text, &status);
-        if (status == SF_OK)
-            status = read_access(from, into, element, operation);
+        if (status == SF_OK) status = read_access(from, into, element, operation);
         sf_free(element);
         sf_free(operation);
     }
@@ -81,8 +77,7 @@ static int read_loop(const declaring *from, sf_plan_step *step, const sf_plan_de
     step->to = sf_copy_string(of->to);
     if (step->variable == SF_PLAN_NONE || step->from == NULL || step->to == NULL)
         return sf_fail_memory(from->error);
-    if (of->over_data)
-        return SF_OK;
+    if (of->over_data) return SF_OK;
     sf_text text = {0};
     sf_plan_access access = {.operation = SF_PLAN_EXTRACT};
     sf_text_printf(&text, "%s%s", of->from[0] == '[' ? "m" : "", of->from);
@@ -90,8 +85,7 @@ static int read_loop(const declaring *from, sf_plan_step *step, const sf_plan_de
     sf_text_free(&text);
     if (status == SF_OK && access.element.depth == 0)
         status = refuse(from, of->from, "a loop over elements begins at one below a tree");
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_plan_index *last = &access.element.at[access.element.depth - 1];
     step->first = last->kind == SF_PLAN_NUMBER ? last->number : 0;
     *last = (sf_plan_index){.kind = SF_PLAN_ANY};
@@ -103,11 +97,9 @@ static int read_step(declaring *from, const sf_plan_declared *of)
     sf_plan_step *step = &from->algorithm->steps[from->algorithm->step_count++];
     from->name = of->name;
     step->name = sf_copy_string(of->name);
-    if (step->name == NULL)
-        return sf_fail_memory(from->error);
+    if (step->name == NULL) return sf_fail_memory(from->error);
     int status = of->variable != NULL ? read_loop(from, step, of) : SF_OK;
-    if (status == SF_OK)
-        status = read_accesses(from, &step->in, of->in);
+    if (status == SF_OK) status = read_accesses(from, &step->in, of->in);
     return status == SF_OK ? read_accesses(from, &step->out, of->out) : status;
 }
 
@@ -117,8 +109,7 @@ static int read_calls(const declaring *from, const char *text, uint32_t **steps,
     const sf_plan_algorithm *algorithm = from->algorithm;
     int status = SF_OK;
     *steps = sf_alloc(algorithm->step_count, sizeof **steps);
-    if (*steps == NULL)
-        return sf_fail_memory(from->error);
+    if (*steps == NULL) return sf_fail_memory(from->error);
     for (char *word; (word = next_word(from, &text, &status)) != NULL; sf_free(word)) {
         uint32_t step = 0;
         while (step < algorithm->step_count && strcmp(algorithm->steps[step].name, word) != 0)
@@ -135,8 +126,7 @@ static int read_names(const declaring *from, sf_plan_names *names, const char *t
 {
     int status = SF_OK;
     for (char *word; text != NULL && (word = next_word(from, &text, &status)) != NULL; sf_free(word))
-        if (sf_plan_name(names, word, strlen(word)) == SF_PLAN_NONE)
-            status = sf_fail_memory(from->error);
+        if (sf_plan_name(names, word, strlen(word)) == SF_PLAN_NONE) status = sf_fail_memory(from->error);
     return status;
 }
 
@@ -165,14 +155,10 @@ int sf_plan_declare(sf_plan_algorithm *algorithm, const sf_plan_declaration *dec
     algorithm->name = sf_copy_string(declared->name);
     algorithm->steps = sf_alloc(count, sizeof *algorithm->steps);
     int status = algorithm->name == NULL || algorithm->steps == NULL ? sf_fail_memory(error) : SF_OK;
-    if (status == SF_OK)
-        status = read_names(&from, &algorithm->trees, declared->trees);
-    if (status == SF_OK)
-        status = read_names(&from, &algorithm->variables, declared->constants);
+    if (status == SF_OK) status = read_names(&from, &algorithm->trees, declared->trees);
+    if (status == SF_OK) status = read_names(&from, &algorithm->variables, declared->constants);
     algorithm->constant_count = algorithm->variables.count;
-    if (status == SF_OK)
-        status = read_table(&from, declared->functions, declared->composition);
-    if (status != SF_OK)
-        sf_plan_algorithm_free(algorithm);
+    if (status == SF_OK) status = read_table(&from, declared->functions, declared->composition);
+    if (status != SF_OK) sf_plan_algorithm_free(algorithm);
     return status;
 }

@@ -14,8 +14,7 @@ uint32_t sf_plan_name(sf_plan_names *names, const char *text, size_t length)
     if (sf_reserve(&names->items, &names->capacity, names->count + 1, sizeof *names->items) != 0)
         return SF_PLAN_NONE;
     char *copy = sf_alloc(length + 1, 1);
-    if (copy == NULL)
-        return SF_PLAN_NONE;
+    if (copy == NULL) return SF_PLAN_NONE;
     memcpy(copy, text, length);
     names->items[names->count] = copy;
     return (uint32_t)names->count++;
@@ -44,13 +43,11 @@ static size_t word_length(const char *text)
 
 static bool read_number(const char **text, uint32_t *number)
 {
-    if (!isdigit((unsigned char)**text))
-        return false;
+    if (!isdigit((unsigned char)**text)) return false;
     uint64_t value = 0;
     for (; isdigit((unsigned char)**text); (*text)++) {
         value = value * 10 + (uint64_t)(**text - '0');
-        if (value >= SF_PLAN_NONE)
-            return false;
+        if (value >= SF_PLAN_NONE) return false;
     }
     *number = (uint32_t)value;
     return true;
@@ -65,11 +62,9 @@ static const char *read_index(sf_plan_index *index, const char **text, sf_plan_n
         (*text)++;
         return NULL;
     }
-    if (isdigit((unsigned char)**text))
-        return read_number(text, &index->number) ? NULL : expected;
+    if (isdigit((unsigned char)**text)) return read_number(text, &index->number) ? NULL : expected;
     size_t length = word_length(*text);
-    if (length == 0)
-        return expected;
+    if (length == 0) return expected;
     index->kind = SF_PLAN_VARIABLE;
     index->number = sf_plan_name(variables, *text, length);
     *text += length;
@@ -126,8 +121,7 @@ const char *sf_plan_element_read(sf_plan_element *element, const char *text, con
             expected = sf_plan_no_memory;
         rest += length;
     }
-    if (expected == NULL && *rest != '\0')
-        expected = "nothing may follow an element but .PARAMETER";
+    if (expected == NULL && *rest != '\0') expected = "nothing may follow an element but .PARAMETER";
     *at = (size_t)(rest - text);
     return expected;
 }
@@ -150,8 +144,7 @@ void sf_plan_element_write(sf_text *text, const sf_plan_element *element, const 
         else
             sf_text_printf(text, "%s%s", variables->items[index->number], index->primed ? "'" : "");
     }
-    if (!named || element->depth > 0)
-        sf_text_printf(text, "]");
+    if (!named || element->depth > 0) sf_text_printf(text, "]");
     if (element->parameter != SF_PLAN_NONE)
         sf_text_printf(text, ".%s", parameters->items[element->parameter]);
 }
@@ -186,8 +179,7 @@ static bool meet_index(sf_plan_index *common, const sf_plan_index *one, const sf
                        uint32_t loop)
 {
     *common = one->kind == SF_PLAN_ANY || other->kind == SF_PLAN_NUMBER ? *other : *one;
-    if (one->kind == SF_PLAN_ANY || other->kind == SF_PLAN_ANY || one->kind != other->kind)
-        return true;
+    if (one->kind == SF_PLAN_ANY || other->kind == SF_PLAN_ANY || one->kind != other->kind) return true;
     bool same = one->number == other->number;
     return one->kind == SF_PLAN_NUMBER ? same : !(same && one->number == loop);
 }
@@ -201,7 +193,6 @@ bool sf_plan_element_meet(sf_plan_element *common, const sf_plan_element *one, c
     *common = one->depth >= other->depth ? *one : *other;
     uint32_t shared = one->depth < other->depth ? one->depth : other->depth;
     for (uint32_t level = 0; level < shared; level++)
-        if (!meet_index(&common->at[level], &one->at[level], &other->at[level], loop))
-            return false;
+        if (!meet_index(&common->at[level], &one->at[level], &other->at[level], loop)) return false;
     return true;
 }

@@ -90,8 +90,7 @@ void sf_plan_call_assign(sf_plan_call *call, sf_plan_place to, sf_plan_place fro
 static size_t last_round(const frame *at, uint32_t loop)
 {
     const sf_plan_step *step = &at->of->program->algorithm->steps[loop];
-    if (step->kind == SF_PLAN_LOOP_DATA)
-        return at->of->program->vectors;
+    if (step->kind == SF_PLAN_LOOP_DATA) return at->of->program->vectors;
     const sf_plan_element *element = &step->in.items[0].element; /* m[0,k,*] */
     sf_plan_place place = sf_plan_tree(element->tree);
     for (uint32_t level = 0; level + 1 < element->depth; level++) {
@@ -107,8 +106,7 @@ static size_t last_round(const frame *at, uint32_t loop)
 static uint64_t calls(const frame *at, uint32_t number)
 {
     const sf_plan_step *step = &at->of->program->algorithm->steps[number];
-    if (step->kind == SF_PLAN_FUNCTION)
-        return 1;
+    if (step->kind == SF_PLAN_FUNCTION) return 1;
     uint64_t body = 0;
     size_t last = last_round(at, number);
     for (size_t i = 0; i < step->body_count; i++)
@@ -181,12 +179,10 @@ static int open_share(const region *what, share *own, uint32_t step)
     own->own.shared = outer->shared || !what->copies;
     own->own.values = sf_alloc(variables, sizeof *own->own.values);
     own->own.scope = sf_alloc(variables, sizeof *own->own.scope);
-    if (own->own.values == NULL || own->own.scope == NULL)
-        return sf_fail_memory(&own->error);
+    if (own->own.values == NULL || own->own.scope == NULL) return sf_fail_memory(&own->error);
     memcpy(own->own.values, outer->values, variables * sizeof *outer->values);
     memcpy(own->own.scope, outer->scope, variables * sizeof *outer->scope);
-    if (!what->copies)
-        return SF_OK;
+    if (!what->copies) return SF_OK;
     int status = sf_plan_model_clone(&own->copy, outer->model, &outer->of->touched[2 * (size_t)step], 2,
                                      outer->values, outer->scope, &own->error);
     own->own.model = own->copy;
@@ -215,8 +211,7 @@ static int close_shares(region *what)
         share *own = &what->shares[i];
         if (status == SF_OK && own->status != SF_OK) {
             status = own->status;
-            if (what->outer->error != NULL)
-                *what->outer->error = own->error;
+            if (what->outer->error != NULL) *what->outer->error = own->error;
         }
         if (status == SF_OK && own->copy != NULL)
             status =
@@ -232,8 +227,7 @@ static int run_at_once(region *what)
 {
     runner *of = what->outer->of;
     what->shares = sf_alloc(what->count, sizeof *what->shares);
-    if (what->shares == NULL)
-        return sf_fail_memory(what->outer->error);
+    if (what->shares == NULL) return sf_fail_memory(what->outer->error);
     atomic_fetch_add(what->copies ? &of->copied : &of->shared, 1);
     if (what->outer->inside)
         for (size_t i = 0; i < what->count; i++)
@@ -258,8 +252,7 @@ static int run_region(region *what, int (*in_order)(region *what))
     frame *outer = what->outer;
     double start = outer->inside ? 0 : sf_clock_seconds();
     int status = in_shares(outer) ? run_at_once(what) : in_order(what);
-    if (!outer->inside)
-        outer->of->at_once_seconds += sf_clock_seconds() - start;
+    if (!outer->inside) outer->of->at_once_seconds += sf_clock_seconds() - start;
     return status;
 }
 
@@ -286,8 +279,7 @@ static bool on_copies(const frame *at, bool shared, bool distributed)
 static int run_step(frame *at, uint32_t step)
 {
     const sf_plan_program *program = at->of->program;
-    if (program->algorithm->steps[step].kind == SF_PLAN_FUNCTION)
-        return run_function(at, step);
+    if (program->algorithm->steps[step].kind == SF_PLAN_FUNCTION) return run_function(at, step);
     size_t begin = program->algorithm->steps[step].first, end = last_round(at, step);
     region what = {.outer = at, .loop = step, .begin = begin, .rounds = end > begin ? end - begin : 0};
     const sf_plan_level *level = level_of(at, step);
@@ -298,15 +290,13 @@ static int run_step(frame *at, uint32_t step)
     size_t threads = sf_team_size(at->of->team);
     what.copies = on_copies(at, verdict->shared, verdict->distributed);
     what.count = what.copies ? threads : SHARES * threads;
-    if (what.count > what.rounds)
-        what.count = what.rounds;
+    if (what.count > what.rounds) what.count = what.rounds;
     return run_region(&what, rounds_in_order);
 }
 
 static int run_group(frame *at, const uint32_t *steps, const sf_plan_group *group)
 {
-    if (group->count == 1)
-        return run_step(at, steps[group->begin]);
+    if (group->count == 1) return run_step(at, steps[group->begin]);
     uint64_t work = 0;
     for (size_t i = 0; i < group->count; i++)
         work += calls(at, steps[group->begin + i]);
@@ -347,8 +337,7 @@ static int prepare(frame *at, uint32_t loop)
         const sf_plan_step *step = &algorithm->steps[steps[i]];
         sf_plan_accesses *touched = &at->of->touched[2 * (size_t)steps[i]];
         status = sf_plan_effects(&touched[0], &touched[1], algorithm, steps[i], at->scope, at->error);
-        if (status != SF_OK || step->kind == SF_PLAN_FUNCTION)
-            continue;
+        if (status != SF_OK || step->kind == SF_PLAN_FUNCTION) continue;
         at->scope[step->variable] = true;
         status = prepare(at, steps[i]);
         at->scope[step->variable] = false;
@@ -365,8 +354,7 @@ static int execute(frame *at, sf_plan_ran *ran)
     }
     double start = sf_clock_seconds();
     int status = prepare(at, SF_PLAN_NONE);
-    if (status == SF_OK)
-        status = run_level(at, SF_PLAN_NONE);
+    if (status == SF_OK) status = run_level(at, SF_PLAN_NONE);
     if (ran != NULL)
         *ran = (sf_plan_ran){sf_clock_seconds() - start, at->of->at_once_seconds,
                              atomic_load(&at->of->shared), atomic_load(&at->of->copied)};
@@ -378,8 +366,7 @@ int sf_plan_execute(const sf_plan_program *program, sf_plan_model *model, sf_pla
     size_t variables = program->algorithm->variables.count, steps = program->algorithm->step_count;
     runner of = {.program = program};
     int status = sf_team_open(&of.team, program->threads > 0 ? program->threads : sf_thread_cores(), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     of.touched = sf_alloc(2 * steps, sizeof *of.touched);
     of.levels = sf_alloc(1 + steps, sizeof *of.levels);
     frame at = {.of = &of,

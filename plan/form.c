@@ -39,8 +39,7 @@ static void write_group(sf_text *text, const sf_plan_algorithm *algorithm, const
     bool shared = group->answer == SF_PLAN_PARALLEL_S;
     sf_text_printf(text, shared ? "(parallels [" : "paralleld [");
     for (size_t i = 0; i < group->count; i++) {
-        if (i > 0)
-            sf_text_printf(text, shared ? " " : ",");
+        if (i > 0) sf_text_printf(text, shared ? " " : ",");
         write_step(text, algorithm, analysis, steps[group->begin + i]);
     }
     sf_text_printf(text, shared ? "])" : "]");
@@ -58,8 +57,7 @@ static void write_level(sf_text *text, const sf_plan_algorithm *algorithm, const
             write_group(text, algorithm, analysis, steps, group);
         else
             write_step(text, algorithm, analysis, steps[group->begin]);
-        if (i > 0)
-            sf_text_printf(text, " ∘ ");
+        if (i > 0) sf_text_printf(text, " ∘ ");
     }
 }
 

@@ -81,8 +81,7 @@ static cell *new_cell(uint32_t parameters)
 
 static void free_cell(cell *which)
 {
-    if (which == NULL)
-        return;
+    if (which == NULL) return;
     list *children = children_of(which);
     for (uint32_t i = 0; i < count_of(which); i++)
         free_cell(children->items[i]);
@@ -100,8 +99,7 @@ static void free_list(list *which)
 /* Frees a list, or keeps it while others may look at it. */
 static void retire(sf_plan_model *model, list *which, uint32_t owned, bool shared)
 {
-    if (which == NULL)
-        return;
+    if (which == NULL) return;
     which->owned = owned;
     if (!shared) {
         free_list(which);
@@ -120,11 +118,9 @@ static int append(sf_plan_model *model, cell *to, cell *child, bool shared)
     if (children == NULL || count == children->capacity) {
         uint32_t capacity = count == 0 ? 4 : 2 * count;
         list *larger = sf_alloc(1, sizeof *larger + capacity * sizeof *larger->items);
-        if (larger == NULL)
-            return -1;
+        if (larger == NULL) return -1;
         larger->capacity = capacity;
-        if (count > 0)
-            memcpy(larger->items, children->items, count * sizeof *larger->items);
+        if (count > 0) memcpy(larger->items, children->items, count * sizeof *larger->items);
         atomic_store_explicit(&to->children, larger, memory_order_release);
         retire(model, children, 0, shared);
         children = larger;
@@ -240,8 +236,7 @@ int sf_plan_model_new(sf_plan_model **model, uint32_t trees, uint32_t parameters
 
 void sf_plan_model_free(sf_plan_model *model)
 {
-    if (model == NULL)
-        return;
+    if (model == NULL) return;
     for (uint32_t t = 0; t < model->tree_count; t++)
         free_cell(model->trees[t]);
     for (list *next, *each = atomic_load(&model->retired); each != NULL; each = next) {
@@ -253,8 +248,7 @@ void sf_plan_model_free(sf_plan_model *model)
 
 static bool same_cell(const cell *one, const cell *other, uint32_t parameters)
 {
-    if (one == NULL || other == NULL)
-        return one == other;
+    if (one == NULL || other == NULL) return one == other;
     bool same = value_of(&one->own) == value_of(&other->own) && count_of(one) == count_of(other);
     for (uint32_t p = 0; p < parameters && same; p++)
         same = value_of(&one->parameters[p]) == value_of(&other->parameters[p]);
@@ -286,16 +280,14 @@ typedef struct wanted {
 /* Whether an access names this place, what is above it, or what is below it. */
 static bool concerns(const sf_plan_element *element, const wanted *what)
 {
-    if (element->tree != what->at.tree)
-        return false;
+    if (element->tree != what->at.tree) return false;
     for (uint32_t level = 0; level < element->depth && level < what->at.depth; level++) {
         const sf_plan_index *index = &element->at[level];
         bool known =
             index->kind == SF_PLAN_NUMBER || (index->kind == SF_PLAN_VARIABLE && what->scope[index->number]);
         uint32_t value =
             index->kind == SF_PLAN_NUMBER || !known ? index->number : what->values[index->number];
-        if (known && value != what->at.at[level])
-            return false;
+        if (known && value != what->at.at[level]) return false;
     }
     return true;
 }
@@ -304,8 +296,7 @@ static bool is_wanted(const wanted *what)
 {
     for (size_t i = 0; i < what->access_count; i++)
         for (size_t k = 0; k < what->accesses[i].count; k++)
-            if (concerns(&what->accesses[i].items[k].element, what))
-                return true;
+            if (concerns(&what->accesses[i].items[k].element, what)) return true;
     return what->accesses == NULL;
 }
 
@@ -320,8 +311,7 @@ static int copy_children(sf_plan_model *into, cell *copy, const cell *of, wanted
         what->at = sf_plan_child(what->at, i);
         if (original != NULL && is_wanted(what)) {
             child = copy_cell(into, original, what);
-            if (child == NULL)
-                return -1;
+            if (child == NULL) return -1;
         }
         what->at.depth--;
         if (append(into, copy, child, false) != 0) {
@@ -336,8 +326,7 @@ static int copy_children(sf_plan_model *into, cell *copy, const cell *of, wanted
 static cell *copy_cell(sf_plan_model *into, const cell *of, wanted *what)
 {
     cell *copy = new_cell(what->parameters);
-    if (copy == NULL)
-        return NULL;
+    if (copy == NULL) return NULL;
     copy_number(&copy->own, &of->own);
     for (uint32_t p = 0; p < what->parameters; p++)
         copy_number(&copy->parameters[p], &of->parameters[p]);
@@ -355,8 +344,7 @@ int sf_plan_model_clone(sf_plan_model **copy, const sf_plan_model *of, const sf_
     wanted what = {accesses, access_count, values, scope, of->parameter_count, {0}};
     for (uint32_t t = 0; *copy != NULL && t < of->tree_count; t++) {
         what.at = sf_plan_tree(t);
-        if (of->trees[t] == NULL || !is_wanted(&what))
-            continue;
+        if (of->trees[t] == NULL || !is_wanted(&what)) continue;
         (*copy)->trees[t] = copy_cell(*copy, of->trees[t], &what);
         if ((*copy)->trees[t] == NULL) {
             sf_plan_model_free(*copy);
@@ -371,21 +359,18 @@ static int join_cell(sf_plan_model *model, cell *onto, cell *copy, bool shared, 
     join_number(&onto->own, &copy->own, shared);
     for (uint32_t p = 0; p < model->parameter_count; p++)
         join_number(&onto->parameters[p], &copy->parameters[p], shared);
-    if (copy->removed)
-        remove_children(model, onto, shared);
+    if (copy->removed) remove_children(model, onto, shared);
     list *children = children_of(copy);
     for (uint32_t i = 0; i < count_of(copy); i++) {
         cell *child = children->items[i];
         int status = SF_OK;
         if (i >= copy->copied) {
-            if (append(model, onto, child, shared) != 0)
-                return sf_fail_memory(error);
+            if (append(model, onto, child, shared) != 0) return sf_fail_memory(error);
             children->items[i] = NULL;
         } else if (child != NULL && child_of(onto, i) != NULL) {
             status = join_cell(model, child_of(onto, i), child, shared, error);
         }
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -394,8 +379,7 @@ int sf_plan_model_join(sf_plan_model *onto, sf_plan_model *copy, bool shared, sf
 {
     int status = SF_OK;
     for (uint32_t t = 0; t < copy->tree_count && status == SF_OK; t++)
-        if (copy->trees[t] != NULL)
-            status = join_cell(onto, onto->trees[t], copy->trees[t], shared, error);
+        if (copy->trees[t] != NULL) status = join_cell(onto, onto->trees[t], copy->trees[t], shared, error);
     return status;
 }
 
@@ -431,8 +415,7 @@ static number *number_at(cell *at, const sf_plan_place *place)
 int sf_plan_model_read(const sf_plan_model *model, sf_plan_place place, int64_t *value, sf_error *error)
 {
     cell *at = find(model, &place);
-    if (at == NULL)
-        return fail_place(&place, error);
+    if (at == NULL) return fail_place(&place, error);
     *value = value_of(number_at(at, &place));
     return SF_OK;
 }
@@ -440,8 +423,7 @@ int sf_plan_model_read(const sf_plan_model *model, sf_plan_place place, int64_t 
 int sf_plan_model_count(const sf_plan_model *model, sf_plan_place place, uint32_t *children, sf_error *error)
 {
     const cell *at = find(model, &place);
-    if (at == NULL)
-        return fail_place(&place, error);
+    if (at == NULL) return fail_place(&place, error);
     *children = count_of(at);
     return SF_OK;
 }
@@ -450,8 +432,7 @@ int sf_plan_model_change(sf_plan_model *model, sf_plan_place place, sf_plan_oper
                          int64_t amount, bool shared, sf_error *error)
 {
     cell *at = find(model, &place);
-    if (at == NULL)
-        return fail_place(&place, error);
+    if (at == NULL) return fail_place(&place, error);
     change(number_at(at, &place), operation, amount, shared);
     return SF_OK;
 }
@@ -459,8 +440,7 @@ int sf_plan_model_change(sf_plan_model *model, sf_plan_place place, sf_plan_oper
 int sf_plan_model_add(sf_plan_model *model, sf_plan_place place, int64_t value, bool shared, sf_error *error)
 {
     cell *at = find(model, &place);
-    if (at == NULL)
-        return fail_place(&place, error);
+    if (at == NULL) return fail_place(&place, error);
     cell *child = new_cell(model->parameter_count);
     if (child == NULL || append(model, at, child, shared) != 0) {
         sf_free(child);
@@ -473,8 +453,7 @@ int sf_plan_model_add(sf_plan_model *model, sf_plan_place place, int64_t value, 
 int sf_plan_model_remove(sf_plan_model *model, sf_plan_place place, bool shared, sf_error *error)
 {
     cell *at = find(model, &place);
-    if (at == NULL)
-        return fail_place(&place, error);
+    if (at == NULL) return fail_place(&place, error);
     remove_children(model, at, shared);
     return SF_OK;
 }
@@ -484,8 +463,7 @@ int sf_plan_model_assign(sf_plan_model *model, sf_plan_place to, sf_plan_place f
 {
     cell *target = find(model, &to);
     const cell *source = find(model, &from);
-    if (target == NULL || source == NULL)
-        return fail_place(target == NULL ? &to : &from, error);
+    if (target == NULL || source == NULL) return fail_place(target == NULL ? &to : &from, error);
     assign(&target->own, value_of(&source->own));
     remove_children(model, target, shared);
     for (uint32_t i = 0; i < count_of(source); i++) {

@@ -121,8 +121,7 @@ static void f9(sf_plan_call *call)
 static void f10(sf_plan_call *call)
 {
     int64_t found = sf_plan_call_read(call, correct_of(RULES), SF_PLAN_COMPARE);
-    if (found <= sf_plan_call_read(call, correct_of(BEST), SF_PLAN_COMPARE))
-        return;
+    if (found <= sf_plan_call_read(call, correct_of(BEST), SF_PLAN_COMPARE)) return;
     sf_plan_call_assign(call, sf_plan_tree(BEST), sf_plan_tree(RULES));
     sf_plan_call_change(call, sf_plan_tree(BEST), SF_PLAN_ASSIGN, call->values[K]);
     sf_plan_call_change(call, correct_of(BEST), SF_PLAN_ASSIGN, found);
@@ -164,10 +163,8 @@ int sf_one_r_plan_make(sf_one_r_plan *plan, sf_error *error)
     const sf_plan_declaration declared = {
         .name = "1R", .functions = functions, .constants = "t", .composition = "f0 f1"};
     int status = sf_plan_declare(&plan->algorithm, &declared, error);
-    if (status == SF_OK)
-        status = sf_plan_analyse(&plan->analysis, &plan->algorithm, error);
-    if (status != SF_OK)
-        sf_one_r_plan_free(plan);
+    if (status == SF_OK) status = sf_plan_analyse(&plan->analysis, &plan->algorithm, error);
+    if (status != SF_OK) sf_one_r_plan_free(plan);
     return status;
 }
 
@@ -191,8 +188,7 @@ int sf_one_r_train(sf_plan_model **model, const sf_one_r_plan *plan, const sf_on
                                .least_calls = how->least_calls,
                                .copies = how->copies};
     int status = sf_plan_model_new(model, TREES, PARAMETERS, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_plan_execute(&program, *model, ran, error);
     if (status != SF_OK) {
         sf_plan_model_free(*model);
@@ -207,23 +203,18 @@ int sf_one_r_read(sf_one_r_rule *rule, const sf_plan_model *model, const sf_one_
     int64_t attribute, correct, packed;
     uint32_t count;
     int status = sf_plan_model_read(model, sf_plan_tree(BEST), &attribute, error);
-    if (status == SF_OK)
-        status = sf_plan_model_read(model, correct_of(BEST), &correct, error);
-    if (status == SF_OK)
-        status = sf_plan_model_count(model, sf_plan_tree(BEST), &count, error);
-    if (status != SF_OK || attribute == 0)
-        return status;
+    if (status == SF_OK) status = sf_plan_model_read(model, correct_of(BEST), &correct, error);
+    if (status == SF_OK) status = sf_plan_model_count(model, sf_plan_tree(BEST), &count, error);
+    if (status != SF_OK || attribute == 0) return status;
     rule->attribute = (uint32_t)attribute - 1;
     rule->correct = (uint64_t)correct;
     rule->value_count = data->value_counts[rule->attribute];
     rule->predicted = sf_resize(NULL, rule->value_count, sizeof *rule->predicted);
-    if (rule->predicted == NULL)
-        return sf_fail_memory(error);
+    if (rule->predicted == NULL) return sf_fail_memory(error);
     memset(rule->predicted, 0xff, rule->value_count * sizeof *rule->predicted); /* SF_ONE_R_NO_CLASS */
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         status = sf_plan_model_read(model, sf_plan_child(sf_plan_tree(BEST), i), &packed, error);
-        if (status == SF_OK)
-            rule->predicted[first_of(packed) - 1] = (uint16_t)(class_of(packed) - 1);
+        if (status == SF_OK) rule->predicted[first_of(packed) - 1] = (uint16_t)(class_of(packed) - 1);
     }
     return status;
 }

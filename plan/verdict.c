@@ -35,8 +35,7 @@ static int by_element(const void *left, const void *right)
     uint32_t ranks[][2] = {
         {one->tree, other->tree}, {one->depth, other->depth}, {one->parameter + 1, other->parameter + 1}};
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        if (ranks[i][0] != ranks[i][1])
-            return ranks[i][0] < ranks[i][1] ? -1 : 1;
+        if (ranks[i][0] != ranks[i][1]) return ranks[i][0] < ranks[i][1] ? -1 : 1;
     return 0;
 }
 
@@ -50,30 +49,25 @@ static int intersect(sf_plan_dependencies *set, const sf_plan_accesses *first, c
                                         .second = other->operation,
                                         .commute = sf_plan_commute(one->operation, other->operation),
                                         .aggregation = sf_plan_aggregation(one->operation, other->operation)};
-            if (!sf_plan_element_meet(&found.element, &one->element, &other->element, loop))
-                continue;
+            if (!sf_plan_element_meet(&found.element, &one->element, &other->element, loop)) continue;
             int status = add(set, &found, error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
         }
-    if (set->count > 1)
-        qsort(set->items, set->count, sizeof *set->items, by_element);
+    if (set->count > 1) qsort(set->items, set->count, sizeof *set->items, by_element);
     return SF_OK;
 }
 
 static bool all_commute(const sf_plan_dependencies *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        if (!set->items[i].commute)
-            return false;
+        if (!set->items[i].commute) return false;
     return true;
 }
 
 static bool all_aggregate(const sf_plan_dependencies *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        if (set->items[i].aggregation == NULL)
-            return false;
+        if (set->items[i].aggregation == NULL) return false;
     return true;
 }
 
@@ -87,18 +81,15 @@ static int add_decided(sf_plan_dependencies *decided, const sf_plan_dependencies
         for (size_t k = 0; k < decided->count && !harmless; k++)
             harmless = sf_plan_element_same(&decided->items[k].element, &set->items[i].element);
         int status = harmless ? SF_OK : add(decided, &set->items[i], error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
 
 static int decide(sf_plan_verdict *verdict, sf_error *error)
 {
-    if (verdict->answer == SF_PLAN_PARALLEL_S)
-        return SF_OK;
-    if (!all_commute(&verdict->flow))
-        return add_decided(&verdict->decided, &verdict->flow, false, error);
+    if (verdict->answer == SF_PLAN_PARALLEL_S) return SF_OK;
+    if (!all_commute(&verdict->flow)) return add_decided(&verdict->decided, &verdict->flow, false, error);
     if (verdict->answer == SF_PLAN_SEQUENTIAL)
         return add_decided(&verdict->decided, &verdict->output, true, error);
     int status = add_decided(&verdict->decided, &verdict->anti, false, error);
@@ -111,12 +102,9 @@ int sf_plan_judge(sf_plan_verdict *verdict, const sf_plan_accesses *first_in,
 {
     *verdict = (sf_plan_verdict){0};
     int status = intersect(&verdict->flow, first_out, second_in, loop, error);
-    if (status == SF_OK)
-        status = intersect(&verdict->anti, first_in, second_out, loop, error);
-    if (status == SF_OK)
-        status = intersect(&verdict->output, first_out, second_out, loop, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = intersect(&verdict->anti, first_in, second_out, loop, error);
+    if (status == SF_OK) status = intersect(&verdict->output, first_out, second_out, loop, error);
+    if (status != SF_OK) return status;
     bool possible = all_commute(&verdict->flow);
     verdict->shared = possible && all_commute(&verdict->anti) && all_commute(&verdict->output);
     verdict->distributed = possible && all_aggregate(&verdict->output);

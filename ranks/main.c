@@ -44,8 +44,7 @@ static void gather(const sf_ranks_way *way, const void *own, void *all, const si
     }
     char *at = all;
     for (uint32_t r = 0; r < way->count; r++) {
-        if (r == way->rank && sizes[r] > 0)
-            memcpy(at, own, sizes[r]);
+        if (r == way->rank && sizes[r] > 0) memcpy(at, own, sizes[r]);
         send_in_pieces(at, sizes[r], (int)r);
         at += sizes[r];
     }
@@ -92,14 +91,12 @@ static unsigned find_cores(MPI_Comm machine, int place)
     int known = all != NULL && sched_getaffinity(0, sizeof own, &own) == 0, everywhere;
     MPI_Allreduce(&known, &everywhere, 1, MPI_INT, MPI_MIN, machine);
     double share = 0;
-    if (everywhere)
-        MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, machine);
+    if (everywhere) MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, machine);
     for (size_t core = 0; everywhere && core < CPU_SETSIZE; core++) {
         int users = 0;
         for (int r = 0; r < ranks; r++)
             users += CPU_ISSET(core, &all[r]) != 0;
-        if (CPU_ISSET(core, &all[place]))
-            share += 1.0 / users;
+        if (CPU_ISSET(core, &all[place])) share += 1.0 / users;
     }
     free(all);
     return !everywhere ? 0 : share < 1 ? 1 : (unsigned)(share + 1e-6);
@@ -148,8 +145,7 @@ static void be_silent(void)
 int main(int argc, char **argv)
 {
     const sf_ranks_way *way = mpi_begin(&argc, &argv);
-    if (way->rank > 0)
-        be_silent();
+    if (way->rank > 0) be_silent();
     int code = app_program(argc, argv, way);
     mpi_end();
     return code;

@@ -33,8 +33,7 @@ enum { SANITIZED = 0 };
 static void set_limit(unsigned which, rlim_t soft, rlim_t hard)
 {
     struct rlimit now, limit = {soft, hard};
-    if (getrlimit(which, &now) != 0)
-        return;
+    if (getrlimit(which, &now) != 0) return;
     limit.rlim_cur = now.rlim_max < limit.rlim_cur ? now.rlim_max : limit.rlim_cur;
     limit.rlim_max = now.rlim_max < limit.rlim_max ? now.rlim_max : limit.rlim_max;
     setrlimit(which, &limit);
@@ -45,10 +44,8 @@ static uint64_t own_addresses(void)
 {
     unsigned long long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL || fscanf(file, "%llu", &pages) != 1)
-        pages = 0;
-    if (file != NULL)
-        fclose(file);
+    if (file == NULL || fscanf(file, "%llu", &pages) != 1) pages = 0;
+    if (file != NULL) fclose(file);
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -59,8 +56,7 @@ void reader_keep_limits(uint64_t length)
     set_limit(RLIMIT_CPU, seconds, seconds + 1);
     set_limit(RLIMIT_FSIZE, memory, memory);
     signal(SIGXFSZ, SIG_IGN);
-    if (!SANITIZED)
-        set_limit(RLIMIT_AS, own_addresses() + memory, own_addresses() + memory);
+    if (!SANITIZED) set_limit(RLIMIT_AS, own_addresses() + memory, own_addresses() + memory);
 }
 
 bool reader_stay_with(const char *parent)
@@ -81,11 +77,9 @@ static void close_others(void)
     DIR *files = opendir("/proc/self/fd");
     for (struct dirent *it; files != NULL && (it = readdir(files)) != NULL;) {
         int file = atoi(it->d_name);
-        if (file > SF_APART_LIFELINE && file != dirfd(files))
-            close(file);
+        if (file > SF_APART_LIFELINE && file != dirfd(files)) close(file);
     }
-    if (files != NULL)
-        closedir(files);
+    if (files != NULL) closedir(files);
 #endif
 }
 

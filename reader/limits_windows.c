@@ -45,8 +45,7 @@ void reader_keep_limits(uint64_t length)
 {
     uint64_t most_ticks = sf_apart_seconds(length) * TICKS_PER_SECOND;
     HANDLE watcher = CreateThread(NULL, 0, watch, (void *)(uintptr_t)most_ticks, 0, NULL);
-    if (watcher != NULL)
-        CloseHandle(watcher);
+    if (watcher != NULL) CloseHandle(watcher);
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX); /* no window asks about a crash */
 }
 

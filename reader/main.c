@@ -59,8 +59,7 @@ static const kind *find_kind(const char *asked, sf_hdf_input *input)
                                   (input->part > 0 && input->part >= input->parts)))
         return NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, asked, length) == 0)
-            return &kinds[i];
+        if (strlen(kinds[i].name) == length && strncmp(kinds[i].name, asked, length) == 0) return &kinds[i];
     return NULL;
 }
 
@@ -76,8 +75,7 @@ int main(int argc, char **argv)
     const char *path = argv[3];
     struct stat about;
     uint64_t length = stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
-    if (!reader_stay_with(argv[1]))
-        return 1;
+    if (!reader_stay_with(argv[1])) return 1;
     reader_keep_limits(length);
     static sf_parcel_writer parcel;
     parcel.fd = file;
@@ -85,10 +83,8 @@ int main(int argc, char **argv)
     input.path = path;
     input.file = H5I_INVALID_HID;
     int status = asked->takes_mat && sf_mat_has_signature(path) ? SF_OK : sf_hdf_open_file(&input, &error);
-    if (status == SF_OK)
-        status = asked->put(&parcel, &input, &error);
-    if (status == SF_NO_MEMORY)
-        status = refuse_memory(path, length, &error);
+    if (status == SF_OK) status = asked->put(&parcel, &input, &error);
+    if (status == SF_NO_MEMORY) status = refuse_memory(path, length, &error);
     if (!sf_parcel_finish(&parcel, status, &error) &&
         !sf_parcel_finish(&parcel, refuse_memory(path, length, &error), &error))
         return 1;

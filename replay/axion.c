@@ -122,8 +122,7 @@ static void add_wells(reading *in, uint32_t place[ROWS][COLUMNS])
             place[in->map->channels[i].well_row - 1][in->map->channels[i].well_column - 1] = 1;
     for (unsigned row = 0; row < ROWS; row++) {
         for (unsigned column = 0; column < COLUMNS; column++) {
-            if (place[row][column] == 0)
-                continue;
+            if (place[row][column] == 0) continue;
             well *added = &in->wells[in->well_count++];
             *added = (well){.column = (uint8_t)(column + 1), .row = (uint8_t)(row + 1)};
             snprintf(added->name, sizeof added->name, "%c%u", (char)('A' + row), (column + 1) % 100);
@@ -137,8 +136,7 @@ static int map_channels(reading *in, uint32_t place[ROWS][COLUMNS])
     for (size_t i = 0; i < in->map->count; i++) {
         const sf_axion_channel *channel = &in->map->channels[i];
         uint16_t id = sf_axion_id(channel);
-        if (!is_electrode(channel))
-            continue;
+        if (!is_electrode(channel)) continue;
         if (in->channel_of[id] > 0)
             return sf_fail(in->error, SF_DATA, in->file.path,
                            "damaged: its map has channel %u of chip %u twice", channel->channel,
@@ -157,8 +155,7 @@ static int open_channels(reading *in)
     in->wells = sf_alloc((size_t)ROWS * COLUMNS, sizeof *in->wells);
     in->well_of = sf_alloc(SF_AXION_CHANNELS, sizeof *in->well_of);
     in->channel_of = sf_alloc(SF_AXION_CHANNELS, sizeof *in->channel_of);
-    if (in->wells == NULL || in->well_of == NULL || in->channel_of == NULL)
-        return sf_fail_memory(in->error);
+    if (in->wells == NULL || in->well_of == NULL || in->channel_of == NULL) return sf_fail_memory(in->error);
     add_wells(in, place);
     return map_channels(in, place);
 }
@@ -243,8 +240,7 @@ static int count_record(reading *in, const spike_record *record, void *at)
     in->wells[of - 1].spikes++;
     in->first = sample < in->first ? sample : in->first;
     in->last = sample > in->last ? sample : in->last;
-    if (at != NULL)
-        *(int64_t *)at = sample;
+    if (at != NULL) *(int64_t *)at = sample;
     return SF_OK;
 }
 
@@ -253,8 +249,7 @@ static int count_record(reading *in, const spike_record *record, void *at)
 static const sf_axion_set *next_set(const sf_axion *file, size_t *next)
 {
     while (*next < file->set_count)
-        if (file->sets[(*next)++].is_spikes)
-            return &file->sets[*next - 1];
+        if (file->sets[(*next)++].is_spikes) return &file->sets[*next - 1];
     return NULL;
 }
 
@@ -278,10 +273,8 @@ static void name_stream(char name[32], size_t set, size_t sets, const well *of)
 static int add_streams(reading *in, size_t set, size_t sets, sf_streams *streams)
 {
     int status = open_channels(in);
-    if (status == SF_OK)
-        status = open_records(in);
-    if (status == SF_OK)
-        status = each_record(in, count_record, NULL);
+    if (status == SF_OK) status = open_records(in);
+    if (status == SF_OK) status = each_record(in, count_record, NULL);
     for (size_t i = 0; status == SF_OK && i < in->well_count; i++) {
         char name[32];
         name_stream(name, set, sets, &in->wells[i]);
@@ -326,8 +319,7 @@ static int take_record(reading *in, const spike_record *record, void *context)
     spikes *all = context;
     int64_t sample = 0;
     int status = count_record(in, record, &sample);
-    if (status != SF_OK || in->well_of[record->id] != all->well)
-        return status;
+    if (status != SF_OK || in->well_of[record->id] != all->well) return status;
     if (sf_reserve(&all->samples, &all->sample_room, all->count + 1, sizeof *all->samples) != 0 ||
         sf_reserve(&all->units, &all->unit_room, all->count + 1, sizeof *all->units) != 0)
         return sf_fail_memory(in->error);
@@ -364,15 +356,12 @@ static int add_units(reading *in, spikes *all)
 static int add_spikes(reading *in, spikes *all)
 {
     all->unit_of = sf_alloc(in->map->count, sizeof *all->unit_of);
-    if (all->unit_of == NULL)
-        return sf_fail_memory(in->error);
+    if (all->unit_of == NULL) return sf_fail_memory(in->error);
     int status = add_units(in, all);
-    if (status == SF_OK)
-        status = each_record(in, take_record, all);
+    if (status == SF_OK) status = each_record(in, take_record, all);
     const sf_spikes_in_samples taken = {
         .samples = all->samples, .units = all->units, .count = all->count, .rate_hz = in->rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(in->recording, &taken, in->file.path, in->error);
+    if (status == SF_OK) status = sf_samples_take(in->recording, &taken, in->file.path, in->error);
     if (status == SF_OK && in->unmapped > 0)
         sf_recording_drop(in->recording, "on channels that are not in the map", in->unmapped);
     return status;
@@ -383,8 +372,7 @@ static int add_spikes(reading *in, spikes *all)
 static int tell_cut(reading *in)
 {
     char told[128];
-    if (in->cut == 0)
-        return SF_OK;
+    if (in->cut == 0) return SF_OK;
     snprintf(told, sizeof told, "the last spike has %" PRIu64 " of %" PRIu64 " bytes, and is left out",
              in->cut, in->block);
     return sf_reader_metadata_text(in->recording, "cut", told, in->error);
@@ -400,8 +388,7 @@ static int take_duration(reading *in)
     if (in->first <= in->last && sf_samples_to_ns(in->first, in->rate_hz, &span.start_ns) &&
         sf_samples_to_ns(in->last, in->rate_hz, &span.stop_ns))
         in->recording->recorded = (sf_span){span.start_ns, span.stop_ns + 1};
-    if (isnan(seconds) || seconds == 0)
-        return SF_OK;
+    if (isnan(seconds) || seconds == 0) return SF_OK;
     if (!(seconds > 0 && seconds < 4e9))
         return sf_reader_disbelieve(in->recording, "the header of its spikes", in->error);
     in->recording->recorded = (sf_span){0, sf_seconds_to_ns(seconds)};
@@ -422,10 +409,8 @@ static int tell_file(reading *in)
         status = sf_reader_metadata_text(in->recording, "Description", in->file.description.data, in->error);
     if (status == SF_OK)
         status = sf_reader_metadata_text(in->recording, "started", in->set->started, in->error);
-    if (status == SF_OK)
-        status = tell_plate(in->recording, in->map->plate, in->error);
-    if (status == SF_OK)
-        status = tell_cut(in);
+    if (status == SF_OK) status = tell_plate(in->recording, in->map->plate, in->error);
+    if (status == SF_OK) status = tell_cut(in);
     return status == SF_OK ? sf_reader_metadata_real(in->recording, "sampling_rate", in->rate_hz, in->error)
                            : status;
 }
@@ -439,17 +424,14 @@ static int find_stream(reading *in, const char *stream, size_t *found)
     *found = 0;
     for (size_t next = 0; (in->set = next_set(&in->file, &next)) != NULL;) {
         int status = open_channels(in);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         set++;
         for (size_t i = 0; i < in->well_count; i++) {
             char name[32];
             name_stream(name, set, sets, &in->wells[i]);
-            if (strcmp(name, stream) == 0)
-                *found = i + 1;
+            if (strcmp(name, stream) == 0) *found = i + 1;
         }
-        if (*found > 0)
-            return SF_OK;
+        if (*found > 0) return SF_OK;
         close_channels(in);
     }
     return sf_fail(in->error, SF_IO, in->file.path, CHANGES);
@@ -471,20 +453,15 @@ static int read_well(reading *in, const char *stream, double given_hz)
 {
     spikes all = {0};
     int status = find_stream(in, stream, &all.well);
-    if (status == SF_OK)
-        status = open_records(in);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = open_records(in);
+    if (status != SF_OK) return status;
     in->rate_hz = in->set->rate_hz;
     status =
         sf_reader_check_rate(&in->rate_hz, given_hz, in->file.path, "the header of its spikes", in->error);
-    if (status == SF_OK)
-        status = add_spikes(in, &all);
+    if (status == SF_OK) status = add_spikes(in, &all);
     free_spikes(&all);
-    if (status == SF_OK)
-        status = take_duration(in);
-    if (status == SF_OK)
-        status = tell_file(in);
+    if (status == SF_OK) status = take_duration(in);
+    if (status == SF_OK) status = tell_file(in);
     const well *of = &in->wells[all.well - 1];
     return status == SF_OK ? sf_axion_take_tags(in->recording, &in->file, of->column, of->row, in->error)
                            : status;

@@ -89,8 +89,7 @@ void sf_axion_append(sf_text *to, const unsigned char *from, size_t size)
 {
     size_t begin = to->length, length = strnlen((const char *)from, size);
     sf_text_append(to, (const char *)from, length);
-    if (to->failed)
-        return;
+    if (to->failed) return;
     if (!is_utf8(to->data + begin, length)) {
         to->length = begin;
         for (size_t i = 0; i < length; i++) {
@@ -99,8 +98,7 @@ void sf_axion_append(sf_text *to, const unsigned char *from, size_t size)
         }
     }
     for (size_t i = begin; !to->failed && i < to->length; i++)
-        if ((unsigned char)to->data[i] < ' ' || to->data[i] == 0x7f)
-            to->data[i] = ' ';
+        if ((unsigned char)to->data[i] < ' ' || to->data[i] == 0x7f) to->data[i] = ' ';
     while (!to->failed && to->length > begin && to->data[to->length - 1] == ' ')
         to->data[--to->length] = '\0';
 }
@@ -109,8 +107,7 @@ void sf_axion_take_text(sf_axion_cursor *from, sf_text *to)
 {
     uint32_t length = sf_axion_take_32(from);
     const unsigned char *at = sf_axion_take(from, length);
-    if (at != NULL)
-        sf_axion_append(to, at, length);
+    if (at != NULL) sf_axion_append(to, at, length);
 }
 
 /* Year, month, day, hour, minute, second and millisecond; "" where that is no date. */
@@ -159,8 +156,7 @@ static int read_first_header(const sf_axion *axion, unsigned char header[HEADER_
     if (axion->size < HEADER_BYTES)
         return sf_fail(error, SF_DATA, axion->path, "damaged: it ends in its header: " AGAIN);
     int status = sf_axion_read(header, axion, 0, HEADER_BYTES, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     unsigned major = sf_little_16(header + 10), minor = sf_little_16(header + 12);
     if (major != 1)
         return sf_fail(
@@ -223,8 +219,7 @@ static int take_notes(walk *in, sf_axion_cursor from)
     for (; from.left >= NOTE_BYTES;) {
         const unsigned char *at = sf_axion_take(&from, NOTE_BYTES);
         uint32_t revision = sf_little_32(at + 600);
-        if (axion->has_notes && revision < axion->note_revision)
-            continue;
+        if (axion->has_notes && revision < axion->note_revision) continue;
         axion->has_notes = true;
         axion->note_revision = revision;
         sf_text_clear(&axion->investigator);
@@ -244,15 +239,13 @@ static int take_channels(walk *in, sf_axion_cursor from)
     if (from.failed || count > SF_AXION_CHANNELS || from.left != (uint64_t)count * CHANNEL_BYTES)
         return refuse_entry(in, "the map of channels");
     sf_axion_channel *channels = sf_alloc(count, sizeof *channels);
-    if (channels == NULL)
-        return sf_fail_memory(in->error);
+    if (channels == NULL) return sf_fail_memory(in->error);
     for (uint32_t i = 0; i < count; i++) {
         const unsigned char *at = sf_axion_take(&from, CHANNEL_BYTES);
         channels[i] = (sf_axion_channel){at[0], at[1], at[2], at[3], at[4], at[5]};
     }
     sf_axion_set *last = in->last_set != SF_AXION_NONE ? &in->axion->sets[in->last_set] : NULL;
-    if (last != NULL && last->map == SF_AXION_NONE)
-        last->map = in->axion->map_count;
+    if (last != NULL && last->map == SF_AXION_NONE) last->map = in->axion->map_count;
     return add_map(in, plate, channels, count);
 }
 
@@ -270,16 +263,14 @@ static int take_set(walk *in, sf_axion_cursor from, bool holds_spikes)
     set.samples = sf_axion_take_32(&from);
     set.header_bytes = sf_axion_take_32(&from);
     set.is_spikes = holds_spikes;
-    if (from.failed || in->length != SET_BYTES)
-        return refuse_entry(in, "the header of data");
+    if (from.failed || in->length != SET_BYTES) return refuse_entry(in, "the header of data");
     in->last_set = in->axion->set_count;
     return add_set(in, &set);
 }
 
 static int take_extension(walk *in, sf_axion_cursor from)
 {
-    if (from.left < EXTENSION_BYTES)
-        return refuse_entry(in, "the extension of a header");
+    if (from.left < EXTENSION_BYTES) return refuse_entry(in, "the extension of a header");
     if (in->last_set != SF_AXION_NONE)
         in->axion->sets[in->last_set].is_spikes = sf_little_16(from.at + 4) == SPIKES;
     return SF_OK;
@@ -290,8 +281,7 @@ static void find_data(walk *in, bool to_end)
 {
     for (size_t i = 0; i < in->axion->set_count; i++) {
         sf_axion_set *set = &in->axion->sets[i];
-        if (set->at != in->at || set->is_combined || set->has_data)
-            continue;
+        if (set->at != in->at || set->is_combined || set->has_data) continue;
         set->has_data = true;
         set->length = to_end ? SF_AXION_TO_END : in->length;
     }
@@ -303,8 +293,7 @@ static int choose_channels(walk *in, const unsigned char *ids, size_t count, con
                            uint32_t found[SF_AXION_CHANNELS])
 {
     sf_axion_channel *channels = sf_alloc(count, sizeof *channels);
-    if (channels == NULL)
-        return sf_fail_memory(in->error);
+    if (channels == NULL) return sf_fail_memory(in->error);
     for (uint32_t i = 0; i < all->count; i++)
         found[sf_axion_id(&all->channels[i])] = i + 1;
     for (size_t i = 0; i < count; i++) {
@@ -326,15 +315,13 @@ static int take_set_channels(walk *in, sf_axion_cursor *from, sf_axion_set *set)
     uint32_t count = sf_axion_take_32(from);
     const unsigned char *ids = sf_axion_take(from, (size_t)count * 2);
     const sf_axion_map *all = in->axion->map_count > 0 ? &in->axion->maps[in->axion->map_count - 1] : NULL;
-    if (ids == NULL)
-        return refuse_entry(in, "the header of data");
+    if (ids == NULL) return refuse_entry(in, "the header of data");
     if (all == NULL)
         return sf_fail(in->error, SF_DATA, in->axion->path,
                        "damaged: there is no map of channels before the header of data at byte %" PRIu64,
                        in->at);
     uint32_t *found = sf_alloc(SF_AXION_CHANNELS, sizeof *found);
-    if (found == NULL)
-        return sf_fail_memory(in->error);
+    if (found == NULL) return sf_fail_memory(in->error);
     set->map = in->axion->map_count;
     int status = choose_channels(in, ids, count, all, found);
     sf_free(found);
@@ -367,27 +354,21 @@ static int take_combined(walk *in, sf_axion_cursor from)
     take_date(&from, set.started);
     for (int i = 0; i < 3; i++) /* of the experiment, and when it was added and modified */
         take_date(&from, unused);
-    if (major > 1 || minor >= 1)
-        set.duration_s = sf_axion_take_real(&from);
+    if (major > 1 || minor >= 1) set.duration_s = sf_axion_take_real(&from);
     for (int i = 0; i < 2; i++) /* name and description */
         sf_axion_take(&from, sf_axion_take_32(&from));
     set.at = sf_axion_take_64(&from);
     set.length = sf_axion_take_64(&from);
     set.is_spikes = kind == SPIKES;
     set.sample_bytes = width < 4 ? widths[width] : 0;
-    if (from.failed)
-        return refuse_entry(in, "the header of data");
-    if (!has_sum(&from, begin))
-        return refuse_sum(in->axion, "a header of data", in->error);
-    if (!set.is_spikes)
-        return add_set(in, &set);
+    if (from.failed) return refuse_entry(in, "the header of data");
+    if (!has_sum(&from, begin)) return refuse_sum(in->axion, "a header of data", in->error);
+    if (!set.is_spikes) return add_set(in, &set);
     begin = from.at;
     int status = take_set_channels(in, &from, &set);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_axion_take(&from, sf_axion_take_32(&from)); /* the name of the data */
-    if (from.failed)
-        return refuse_entry(in, "the header of data");
+    if (from.failed) return refuse_entry(in, "the header of data");
     return has_sum(&from, begin) ? add_set(in, &set) : refuse_sum(in->axion, "a header of data", in->error);
 }
 
@@ -395,14 +376,12 @@ static int take_tag(walk *in)
 {
     sf_axion *axion = in->axion;
     unsigned char head[TAG_HEAD_BYTES];
-    if (in->length < sizeof head)
-        return refuse_entry(in, "a tag");
+    if (in->length < sizeof head) return refuse_entry(in, "a tag");
     int status = sf_axion_read(head, axion, in->at, sizeof head, in->error);
     if (status == SF_OK &&
         sf_reserve(&axion->tags, &in->tag_room, axion->tag_count + 1, sizeof *axion->tags) != 0)
         status = sf_fail_memory(in->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_axion_tag *tag = &axion->tags[axion->tag_count++];
     *tag = (sf_axion_tag){.type = sf_little_16(head),
                           .revision = sf_little_32(head + 32),
@@ -414,11 +393,9 @@ static int take_tag(walk *in)
 
 static int take_whole(walk *in, unsigned type, bool holds_spikes)
 {
-    if (in->length > MOST_ENTRY_BYTES)
-        return refuse_entry(in, "an entry");
+    if (in->length > MOST_ENTRY_BYTES) return refuse_entry(in, "an entry");
     in->bytes = sf_alloc(1, (size_t)in->length + 1);
-    if (in->bytes == NULL)
-        return sf_fail_memory(in->error);
+    if (in->bytes == NULL) return sf_fail_memory(in->error);
     const sf_axion_cursor from = {in->bytes, (size_t)in->length, false};
     int status = sf_axion_read(in->bytes, in->axion, in->at, (size_t)in->length, in->error);
     if (status == SF_OK)
@@ -462,8 +439,7 @@ static int take_list(walk *in, const unsigned char *list, size_t count, bool hol
     for (size_t i = 0; status == SF_OK && *goes_on && i < count; i++) {
         uint64_t entry = sf_little_64(list + 8 * i);
         *goes_on = entry >> 56 != END;
-        if (*goes_on)
-            status = take_entry(in, entry, holds_spikes);
+        if (*goes_on) status = take_entry(in, entry, holds_spikes);
     }
     return status;
 }
@@ -473,8 +449,7 @@ static int walk_entries(walk *in)
     unsigned char header[HEADER_BYTES];
     bool goes_on = true;
     int status = read_first_header(in->axion, header, &in->at, in->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bool holds_spikes = sf_little_16(header + 8) == SPIKES;
     in->axion->version = sf_little_16(header + 12);
     if (in->at > in->axion->size)
@@ -491,8 +466,7 @@ static int walk_entries(walk *in)
                                 sum_of(header, MORE_SUM_AT) != sf_little_32(header + MORE_SUM_AT)))
             return refuse_sum(in->axion, "its next header", in->error);
         in->at += HEADER_BYTES;
-        if (status == SF_OK)
-            status = take_list(in, header + 8, MORE_ENTRIES, holds_spikes, &goes_on);
+        if (status == SF_OK) status = take_list(in, header + 8, MORE_ENTRIES, holds_spikes, &goes_on);
     }
     return status;
 }
@@ -512,10 +486,8 @@ static int check_sets(sf_axion *axion, sf_error *error)
 {
     for (size_t i = 0; i < axion->set_count; i++) {
         sf_axion_set *set = &axion->sets[i];
-        if (!set->is_spikes)
-            continue;
-        if (set->map == SF_AXION_NONE)
-            set->map = axion->map_count - 1;
+        if (!set->is_spikes) continue;
+        if (set->map == SF_AXION_NONE) set->map = axion->map_count - 1;
         if (axion->map_count == 0)
             return sf_fail(error, SF_DATA, axion->path,
                            "damaged: it has spikes and no map of the channels that they are on");
@@ -555,7 +527,6 @@ void sf_axion_close(sf_axion *axion)
     sf_text_free(&axion->investigator);
     sf_text_free(&axion->recording);
     sf_text_free(&axion->description);
-    if (axion->file >= 0)
-        close(axion->file);
+    if (axion->file >= 0) close(axion->file);
     *axion = (sf_axion){.file = -1};
 }

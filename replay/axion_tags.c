@@ -53,10 +53,8 @@ static int compare_tags(const void *a, const void *b)
 {
     const sf_axion_tag *left = a, *right = b;
     int order = memcmp(left->guid, right->guid, sizeof left->guid);
-    if (order != 0)
-        return order;
-    if (left->revision != right->revision)
-        return left->revision < right->revision ? -1 : 1;
+    if (order != 0) return order;
+    if (left->revision != right->revision) return left->revision < right->revision ? -1 : 1;
     return (left->at > right->at) - (left->at < right->at);
 }
 
@@ -69,8 +67,7 @@ static int find_heads(tags *in)
 {
     const sf_axion *file = in->file;
     in->heads = sf_resize(NULL, file->tag_count, sizeof *in->heads);
-    if (in->heads == NULL)
-        return sf_fail_memory(in->error);
+    if (in->heads == NULL) return sf_fail_memory(in->error);
     if (file->tag_count > 0) {
         memcpy(in->heads, file->tags, file->tag_count * sizeof *in->heads);
         qsort(in->heads, file->tag_count, sizeof *in->heads, compare_tags);
@@ -95,8 +92,7 @@ static int load_tag(sf_axion_cursor *from, unsigned char **bytes, const tags *in
 {
     size_t size = tag->length < MOST_TAG_BYTES ? (size_t)tag->length : MOST_TAG_BYTES;
     *bytes = sf_resize(NULL, size + 1, 1);
-    if (*bytes == NULL)
-        return sf_fail_memory(in->error);
+    if (*bytes == NULL) return sf_fail_memory(in->error);
     *from = (sf_axion_cursor){*bytes, size, false};
     return sf_axion_read(*bytes, in->file, tag->at, size, in->error);
 }
@@ -158,8 +154,7 @@ static bool take_groups(sf_axion_cursor *from, uint16_t block, uint16_t groups[2
         sf_axion_take(from, 2 + 8 + 8); /* type and durations */
         groups[0] = sf_axion_take_16(from);
         groups[1] = sf_axion_take_16(from);
-        if (!from->failed && id == block)
-            return true;
+        if (!from->failed && id == block) return true;
         sf_axion_take(from, sf_axion_take_32(from));
     }
     return false;
@@ -172,17 +167,14 @@ static stim_place take_places(const tags *in, sf_axion_cursor *from, size_t size
     stim_place found = NOT_KNOWN;
     unsigned version = sf_axion_take_16(from);
     sf_axion_take(from, 2);
-    if (version != 0 || from->failed)
-        return NOT_KNOWN;
+    if (version != 0 || from->failed) return NOT_KNOWN;
     while (from->left >= 12) {
         uint32_t id = sf_axion_take_32(from);
         sf_axion_take_32(from); /* the plate's type */
         uint32_t count = sf_axion_take_32(from);
         const unsigned char *at = sf_axion_take(from, (size_t)count * size);
-        if (at == NULL)
-            return NOT_KNOWN;
-        if (groups != NULL && (id == 0 || (id != groups[0] && id != groups[1])))
-            continue;
+        if (at == NULL) return NOT_KNOWN;
+        if (groups != NULL && (id == 0 || (id != groups[0] && id != groups[1]))) continue;
         found = found == NOT_KNOWN ? ELSEWHERE : found;
         for (uint32_t i = 0; i < count; i++)
             found = is_here(in, at[i * size], at[i * size + 1]) ? HERE : found;
@@ -199,17 +191,14 @@ static int find_place(tags *in, const unsigned char *waveform, const unsigned ch
     unsigned char *bytes = NULL;
     uint16_t chosen[2];
     *found = NOT_KNOWN;
-    if (blocks == NULL || groups == NULL)
-        return SF_OK;
+    if (blocks == NULL || groups == NULL) return SF_OK;
     int status = load_tag(&from, &bytes, in, blocks);
     bool is_block = status == SF_OK && take_groups(&from, block, chosen);
     sf_free(bytes);
     bool is_light = groups->type == LEDS; /* without a block, all of them */
-    if (status != SF_OK || (!is_block && !is_light))
-        return status;
+    if (status != SF_OK || (!is_block && !is_light)) return status;
     status = load_tag(&from, &bytes, in, groups);
-    if (status == SF_OK)
-        *found = take_places(in, &from, is_light ? 4 : 8, is_block ? chosen : NULL);
+    if (status == SF_OK) *found = take_places(in, &from, is_light ? 4 : 8, is_block ? chosen : NULL);
     sf_free(bytes);
     return status;
 }
@@ -228,8 +217,7 @@ static int take_stimulus(tags *in, sf_axion_cursor *from)
     const unsigned char *numbers = sf_axion_take(from, 32);
     uint16_t block = sf_axion_take_16(from);
     int status = SF_OK;
-    if (version == 0 && !from->failed)
-        status = find_place(in, numbers, numbers + 16, block, &where);
+    if (version == 0 && !from->failed) status = find_place(in, numbers, numbers + 16, block, &where);
     in->unplaced += where == NOT_KNOWN;
     if (status == SF_OK && where != ELSEWHERE)
         status = sf_reader_mark(in->recording, &in->marker_capacity, when.begin_ns, "stim", "", in->error);
@@ -240,8 +228,7 @@ static int take_stimulus(tags *in, sf_axion_cursor *from)
 
 static int set_text(tags *in, const char *key, sf_text *text)
 {
-    if (text->failed)
-        return sf_fail_memory(in->error);
+    if (text->failed) return sf_fail_memory(in->error);
     return sf_reader_metadata_text(in->recording, key, text->data, in->error);
 }
 
@@ -274,18 +261,15 @@ static int take_well(tags *in, sf_axion_cursor *from)
         in->damaged++;
         return SF_OK;
     }
-    if (place[0] != in->well_column || place[1] != in->well_row)
-        return SF_OK;
+    if (place[0] != in->well_column || place[1] != in->well_row) return SF_OK;
     if (from->left >= 12) {     /* files of old have no more */
         sf_axion_take(from, 3); /* its colour */
         sf_axion_take_text(from, &treatment);
         sf_axion_take_text(from, &comment);
-        if (from->left > 9)
-            take_amount(from, &treatment);
+        if (from->left > 9) take_amount(from, &treatment);
     }
     status = set_text(in, "treatment", &treatment);
-    if (status == SF_OK)
-        status = set_text(in, "well_comment", &comment);
+    if (status == SF_OK) status = set_text(in, "well_comment", &comment);
     if (status == SF_OK && (place[4] & IS_CONTROL) != 0)
         status = sf_recording_set_metadata(in->recording, "control", "yes", in->error);
     if (status == SF_OK && (place[4] & IS_ON) == 0)
@@ -326,11 +310,9 @@ static int take_tag(tags *in, const sf_axion_tag *tag)
     unsigned char *bytes = NULL;
     int status = SF_OK;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (kinds[i].type != tag->type)
-            continue;
+        if (kinds[i].type != tag->type) continue;
         status = load_tag(&from, &bytes, in, tag);
-        if (status == SF_OK)
-            status = kinds[i].take(in, &from);
+        if (status == SF_OK) status = kinds[i].take(in, &from);
         sf_free(bytes);
     }
     return status;
@@ -341,8 +323,7 @@ static int tell_left_out(tags *in)
     char told[128];
     int status = SF_OK;
     snprintf(told, sizeof told, "%zu %s damaged and left out", in->damaged, in->damaged > 1 ? "are" : "is");
-    if (in->damaged > 0)
-        status = sf_recording_set_metadata(in->recording, "tags", told, in->error);
+    if (in->damaged > 0) status = sf_recording_set_metadata(in->recording, "tags", told, in->error);
     snprintf(told, sizeof told, "of %zu the file does not say in which wells: every well has them",
              in->unplaced);
     if (status == SF_OK && in->unplaced > 0)
@@ -361,8 +342,7 @@ int sf_axion_take_tags(sf_recording *recording, const sf_axion *axion, uint8_t w
     int status = find_heads(&in);
     for (size_t i = 0; status == SF_OK && i < in.count; i++)
         status = take_tag(&in, &in.heads[i]);
-    if (status == SF_OK)
-        status = tell_left_out(&in);
+    if (status == SF_OK) status = tell_left_out(&in);
     sf_free(in.heads);
     return status;
 }

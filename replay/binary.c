@@ -15,8 +15,7 @@ bool sf_binary_begin(const char *path, void *to, size_t size)
     struct stat about;
     int file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     bool found = file >= 0 && sf_file_read_at(file, to, size, 0) == size;
-    if (file >= 0)
-        close(file);
+    if (file >= 0) close(file);
     return found;
 }
 
@@ -24,8 +23,7 @@ bool sf_binary_put_character(char *to, size_t room, size_t *length, uint32_t cod
 {
     char bytes[4];
     size_t count = sf_utf8_encode(bytes, code);
-    if (*length + count >= room)
-        return false;
+    if (*length + count >= room) return false;
     memcpy(to + *length, bytes, count);
     *length += count;
     to[*length] = '\0';
@@ -41,8 +39,7 @@ void sf_binary_text(char *to, size_t room, const unsigned char *from, size_t siz
     for (const char *at = held; *at != '\0';) {
         size_t width = sf_utf8_length(at);
         uint32_t code = width > 0 ? sf_utf8_code(at, width) : (unsigned char)*at;
-        if (!sf_binary_put_character(to, room, &length, code))
-            break;
+        if (!sf_binary_put_character(to, room, &length, code)) break;
         at += width > 0 ? width : 1;
     }
 }

@@ -95,10 +95,8 @@ static void take_text_16(char *to, size_t room, const unsigned char *from, size_
     for (size_t i = 0; i + 2 <= size; i += 2) {
         uint32_t code = sf_little_16(from + i), low = i + 4 <= size ? sf_little_16(from + i + 2) : 0;
         bool is_pair = code >= 0xd800 && code < 0xdc00 && low >= 0xdc00 && low < 0xe000;
-        if (is_pair)
-            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        if (code == 0 || !sf_binary_put_character(to, room, &length, code))
-            break;
+        if (is_pair) code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        if (code == 0 || !sf_binary_put_character(to, room, &length, code)) break;
         i += is_pair ? 2 : 0;
     }
 }
@@ -146,8 +144,7 @@ static int take_date(const nev *in, const unsigned char *at, sf_error *error)
 {
     char text[64];
     unsigned year = sf_little_16(at), month = sf_little_16(at + 2), day = sf_little_16(at + 6);
-    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31)
-        return SF_OK;
+    if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31) return SF_OK;
     snprintf(text, sizeof text, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", year, month, day, sf_little_16(at + 8),
              sf_little_16(at + 10), sf_little_16(at + 12), sf_little_16(at + 14));
     return sf_recording_set_metadata(in->recording, "session_start_time", text, error);
@@ -158,8 +155,7 @@ static int read_basic(nev *in, double given_hz, sf_text *comment, sf_error *erro
     unsigned char at[BASIC_BYTES];
     char text[513];
     size_t got = sf_file_read_at(in->file, at, sizeof at, 0);
-    if (got == SIZE_MAX)
-        return refuse_reading(in, error);
+    if (got == SIZE_MAX) return refuse_reading(in, error);
     if (got < sizeof at)
         return sf_fail(error, SF_DATA, in->path,
                        "damaged: it was cut, and ends in its headers, after %zu of %d bytes", got,
@@ -179,13 +175,10 @@ static int read_basic(nev *in, double given_hz, sf_text *comment, sf_error *erro
     in->ticks_hz = in->rate_hz == floor(in->rate_hz) ? (uint64_t)in->rate_hz : 0;
     if (status == SF_OK)
         status = sf_reader_set_format(in->recording, error, "Blackrock NEV %u.%u", in->version, in->minor);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(in->recording, "sampling_rate", in->rate_hz, error);
-    if (status == SF_OK)
-        status = take_date(in, at + 28, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(in->recording, "sampling_rate", in->rate_hz, error);
+    if (status == SF_OK) status = take_date(in, at + 28, error);
     sf_binary_text(text, sizeof text, at + 44, 32);
-    if (status == SF_OK)
-        status = set_text(in, "software", text, error);
+    if (status == SF_OK) status = set_text(in, "software", text, error);
     sf_binary_text(text, sizeof text, at + 76, in->version >= 3 ? 252 : 256);
     sf_binary_trim(text);
     sf_text_printf(comment, "%s", text);
@@ -208,8 +201,7 @@ static void take_filter(sf_text *filter, bool *differs, const unsigned char *at)
 static void take_label(nev *in, const unsigned char *at)
 {
     uint16_t id = sf_little_16(at + 8);
-    if (id == 0 || id > in->most_electrode)
-        return;
+    if (id == 0 || id > in->most_electrode) return;
     sf_binary_text(in->electrodes[id].label, LABEL_ROOM, at + 10, 16);
     sf_binary_trim(in->electrodes[id].label);
 }
@@ -246,11 +238,9 @@ static void take_extended(nev *in, header_texts *to, const unsigned char *at)
 
 static int set_texts(const nev *in, header_texts *to, sf_error *error)
 {
-    if (to->comment->failed || to->array->failed || to->filter->failed)
-        return sf_fail_memory(error);
+    if (to->comment->failed || to->array->failed || to->filter->failed) return sf_fail_memory(error);
     int status = to->comment->length > 0 ? set_text(in, "comment", to->comment->data, error) : SF_OK;
-    if (status == SF_OK && to->array->length > 0)
-        status = set_text(in, "array", to->array->data, error);
+    if (status == SF_OK && to->array->length > 0) status = set_text(in, "array", to->array->data, error);
     if (status == SF_OK && to->filter->length > 0 && !to->filters_differ)
         status = set_text(in, "filter", to->filter->data, error);
     return status;
@@ -275,8 +265,7 @@ static int read_headers(nev *in, double given_hz, sf_error *error)
         for (uint32_t k = 0; status == SF_OK && k < count; k++)
             take_extended(in, &to, block + (size_t)k * EXTENDED_BYTES);
     }
-    if (status == SF_OK)
-        status = set_texts(in, &to, error);
+    if (status == SF_OK) status = set_texts(in, &to, error);
     sf_text_free(&comment);
     sf_text_free(&array);
     sf_text_free(&filter);
@@ -287,11 +276,9 @@ static int read_headers(nev *in, double given_hz, sf_error *error)
 
 static bool to_ns(const nev *in, uint64_t ticks, int64_t *time_ns)
 {
-    if (in->ticks_hz == 0)
-        return ticks < INT64_MAX && sf_samples_to_ns((int64_t)ticks, in->rate_hz, time_ns);
+    if (in->ticks_hz == 0) return ticks < INT64_MAX && sf_samples_to_ns((int64_t)ticks, in->rate_hz, time_ns);
     uint64_t seconds = ticks / in->ticks_hz, rest = ticks % in->ticks_hz;
-    if (seconds >= (uint64_t)SF_TIME_LIMIT_NS / 1000000000u)
-        return false;
+    if (seconds >= (uint64_t)SF_TIME_LIMIT_NS / 1000000000u) return false;
     *time_ns = (int64_t)(seconds * 1000000000u + (rest * 1000000000u + in->ticks_hz / 2) / in->ticks_hz);
     return true;
 }
@@ -363,8 +350,7 @@ static void follow_clock(taken *to, int64_t time_ns)
         begin_anew(to);
         to->settled = true;
     }
-    if (!to->begun)
-        to->span = (sf_span){time_ns, time_ns};
+    if (!to->begun) to->span = (sf_span){time_ns, time_ns};
     to->begun = true;
     to->span.start_ns = time_ns < to->span.start_ns ? time_ns : to->span.start_ns;
     to->span.stop_ns = time_ns > to->span.stop_ns ? time_ns : to->span.stop_ns;
@@ -384,17 +370,14 @@ static int take_packet(const nev *in, taken *to, const unsigned char *packet, ui
                        "damaged: packet %" PRIu64 " is at tick %" PRIu64
                        ", which at %g Hz is beyond 146 years",
                        number, ticks, in->rate_hz);
-    if (id != COMMENT)
-        follow_clock(to, time_ns);
+    if (id != COMMENT) follow_clock(to, time_ns);
     if (id > 0 && id <= in->most_electrode) {
         to->held.spikes[to->held.spike_count++] =
             (sf_spike){.time_ns = time_ns, .unit = sf_classes_key(&to->classes, id, of[0]), .amplitude = NAN};
         return SF_OK;
     }
-    if (id == DIGITAL)
-        return mark_input(in, to, time_ns, of, error);
-    if (id == COMMENT)
-        return mark_comment(to, time_ns, of, in->packet_bytes - in->time_bytes - 2, error);
+    if (id == DIGITAL) return mark_input(in, to, time_ns, of, error);
+    if (id == COMMENT) return mark_comment(to, time_ns, of, in->packet_bytes - in->time_bytes - 2, error);
     if (id > STIMULATED && id <= STIMULATED + STIMULATED_MOST)
         return mark_stimulus(in, to, time_ns, id - STIMULATED, error);
     to->skipped++;
@@ -449,8 +432,7 @@ static int read_part(void *context, unsigned worker, size_t index)
     sf_classes *classes = &r->classes[worker];
     size_t begin = sf_spikes_part(r->count, index), end = sf_spikes_part(r->count, index + 1);
     uint64_t next;
-    if (classes->seen == NULL)
-        p->status = sf_classes_open(classes, r->in->most_electrode + 1, &p->error);
+    if (classes->seen == NULL) p->status = sf_classes_open(classes, r->in->most_electrode + 1, &p->error);
     p->own = (taken){.held.spikes = r->spikes + begin, .classes = *classes, .settled = true};
     if (p->status == SF_OK)
         p->status = read_packets(r->in, &p->own, r->first + begin, r->first + end, &next, &p->error);
@@ -459,8 +441,7 @@ static int read_part(void *context, unsigned worker, size_t index)
 
 static void join_span(taken *to, const taken *from)
 {
-    if (!from->begun)
-        return;
+    if (!from->begun) return;
     to->span.start_ns = from->span.start_ns < to->span.start_ns ? from->span.start_ns : to->span.start_ns;
     to->span.stop_ns = from->span.stop_ns > to->span.stop_ns ? from->span.stop_ns : to->span.stop_ns;
 }
@@ -497,8 +478,7 @@ static int join_parts(taken *to, const reading *r, unsigned workers, sf_error *e
     }
     for (unsigned w = 0; w < workers; w++)
         sf_classes_join(&to->classes, &r->classes[w]);
-    if (status == SF_OK)
-        to->held.spike_count = sf_spike_parts_close(to->held.spikes, places, count + 1);
+    if (status == SF_OK) to->held.spike_count = sf_spike_parts_close(to->held.spikes, places, count + 1);
     return status;
 }
 
@@ -529,13 +509,10 @@ static int read_all_packets(const nev *in, taken *to, sf_error *error)
     uint64_t packets = (in->length - in->header_bytes) / in->packet_bytes, next;
     /* Room for as many spikes as the file holds packets, which take about as many bytes there, or more. */
     to->held.spikes = sf_resize(NULL, (size_t)packets, sizeof *to->held.spikes);
-    if (to->held.spikes == NULL)
-        return sf_fail_memory(error);
+    if (to->held.spikes == NULL) return sf_fail_memory(error);
     int status = sf_classes_open(&to->classes, in->most_electrode + 1, error);
-    if (status == SF_OK)
-        status = read_packets(in, to, 0, packets, &next, error);
-    if (status == SF_OK && next < packets)
-        status = read_rest(in, to, next, packets, error);
+    if (status == SF_OK) status = read_packets(in, to, 0, packets, &next, error);
+    if (status == SF_OK && next < packets) status = read_rest(in, to, next, packets, error);
     sf_spike *fewer = sf_resize(to->held.spikes, to->held.spike_count, sizeof *fewer);
     to->held.spikes = fewer != NULL ? fewer : to->held.spikes;
     return status;
@@ -571,14 +548,11 @@ static int number_units(const nev *in, const sf_classes *classes, sf_error *erro
         bool has_fired = sf_classes_has(classes, id);
         for (unsigned class = 0; status == SF_OK && has_fired && class < SF_CLASSES; class ++) {
             units[first + class] = (uint32_t)in->recording->units.count;
-            if (classes->seen[first + class] != 0)
-                status = add_unit(in, id, class, error);
+            if (classes->seen[first + class] != 0) status = add_unit(in, id, class, error);
         }
-        if (status == SF_OK && in->electrodes[id].is_there && !has_fired)
-            status = add_unit(in, id, 0, error);
+        if (status == SF_OK && in->electrodes[id].is_there && !has_fired) status = add_unit(in, id, 0, error);
     }
-    if (status == SF_OK)
-        sf_classes_take_units(in->recording, units);
+    if (status == SF_OK) sf_classes_take_units(in->recording, units);
     sf_free(units);
     return status;
 }
@@ -608,13 +582,10 @@ static int take_map(const nev *in, sf_error *error)
     char path[SF_FOLDER_PATH], told[sizeof(sf_error) + 64];
     struct stat about;
     sf_error why = {0};
-    if (!find_map(path, in) || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return SF_OK;
+    if (!find_map(path, in) || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return SF_OK;
     int status = sf_positions_take(in->recording, path, &why);
-    if (status == SF_OK)
-        return SF_OK;
-    if (status == SF_NO_MEMORY)
-        return sf_fail_memory(error);
+    if (status == SF_OK) return SF_OK;
+    if (status == SF_NO_MEMORY) return sf_fail_memory(error);
     snprintf(told, sizeof told, "the map beside it are not taken: %s", why.text);
     return sf_recording_set_metadata(in->recording, "positions", told, error);
 }
@@ -660,10 +631,8 @@ static int take_packets(const nev *in, taken *all, sf_error *error)
     recording->spike_count = all->held.spike_count;
     recording->markers = all->held.markers;
     recording->marker_count = all->held.marker_count;
-    if (status == SF_OK && recording->spike_count == 0)
-        status = refuse_without_spikes(in, error);
-    if (status == SF_OK)
-        status = number_units(in, &all->classes, error);
+    if (status == SF_OK && recording->spike_count == 0) status = refuse_without_spikes(in, error);
+    if (status == SF_OK) status = number_units(in, &all->classes, error);
     sf_classes_free(&all->classes);
     return status;
 }
@@ -672,15 +641,12 @@ static int read_open(nev *in, const sf_reading *how, sf_error *error)
 {
     taken all = {0};
     int status = read_headers(in, how->rate_hz, error);
-    if (status == SF_OK)
-        status = take_packets(in, &all, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = take_packets(in, &all, error);
+    if (status != SF_OK) return status;
     in->recording->tick_ns = llround(1e9 / in->rate_hz);
     in->recording->recorded = (sf_span){all.span.start_ns, all.span.stop_ns + 1};
     status = tell_rest(in, &all, error);
-    if (status == SF_OK)
-        status = take_map(in, error);
+    if (status == SF_OK) status = take_map(in, error);
     return status == SF_OK ? sf_blackrock_recorded(in->recording, in->path, error) : status;
 }
 
@@ -690,8 +656,7 @@ static int read_file(sf_recording *recording, const char *path, const sf_reading
     nev in = {.path = path, .recording = recording, .file = open(path, O_RDONLY | O_CLOEXEC)};
     if (in.file < 0 || fstat(in.file, &about) != 0) {
         int status = sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
-        if (in.file >= 0)
-            close(in.file);
+        if (in.file >= 0) close(in.file);
         return status;
     }
     in.length = (uint64_t)about.st_size;

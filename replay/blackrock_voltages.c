@@ -41,8 +41,7 @@ static bool read_head(voltages *in)
 {
     unsigned char head[314];
     size_t got = sf_file_read_at(in->file, head, sizeof head, 0);
-    if (got == SIZE_MAX || got < 32)
-        return false;
+    if (got == SIZE_MAX || got < 32) return false;
     if (memcmp(head, "NEURALSG", 8) == 0) {
         uint32_t channels = sf_little_32(head + 28);
         in->period = sf_little_32(head + 24);
@@ -52,8 +51,7 @@ static bool read_head(voltages *in)
         return channels > 0 && in->period > 0 && in->at < in->length;
     }
     bool is_3 = memcmp(head, "BRSMPGRP", 8) == 0;
-    if ((!is_3 && memcmp(head, "NEURALCD", 8) != 0) || got < sizeof head)
-        return false;
+    if ((!is_3 && memcmp(head, "NEURALCD", 8) != 0) || got < sizeof head) return false;
     in->at = sf_little_32(head + 10);
     in->period = sf_little_32(head + 286);
     in->ticks_hz = sf_little_32(head + 290);
@@ -76,8 +74,7 @@ static bool read_stretch(voltages *in, sf_span *span, uint64_t *points)
         start = in->head_bytes == 13 ? sf_little_64(head + 1) : sf_little_32(head + 1);
         *points = sf_little_32(head + in->head_bytes - 4);
     }
-    if (in->head_bytes > 0 && head[0] != 1)
-        return false;
+    if (in->head_bytes > 0 && head[0] != 1) return false;
     if (*points > room || *points == 0) /* 0: of a file that was not closed, all that follows */
         *points = room;
     int64_t lasts_ns;
@@ -97,8 +94,7 @@ static bool read_last_point(voltages *in, sf_span *span)
     size_t each = in->head_bytes + in->point_bytes;
     uint64_t more = (in->length - in->at) / each;
     sf_span last = in->spans[0];
-    if (more > 0)
-        in->at += (more - 1) * each;
+    if (more > 0) in->at += (more - 1) * each;
     if (more > 0 && (!read_stretch(in, &last, &points) || points != 1 || last.start_ns < span->start_ns))
         return false;
     span->stop_ns = last.stop_ns;
@@ -122,8 +118,7 @@ static bool read_stretches(voltages *in, sf_error *error, int *status)
             return false;
         }
         in->spans[in->count++] = span;
-        if (in->count == 1 && points == 1 && in->head_bytes == 13)
-            return read_last_point(in, &in->spans[0]);
+        if (in->count == 1 && points == 1 && in->head_bytes == 13) return read_last_point(in, &in->spans[0]);
     }
     return in->count > 0 && in->count < MOST_PAUSES;
 }
@@ -144,8 +139,7 @@ int sf_blackrock_recorded(sf_recording *recording, const char *path, sf_error *e
     char beside[SF_FOLDER_PATH];
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     int status = SF_OK, stem = (int)(dot != NULL ? dot - path : 0);
-    if (dot == NULL || (slash != NULL && dot < slash))
-        return SF_OK;
+    if (dot == NULL || (slash != NULL && dot < slash)) return SF_OK;
     for (char which = '6'; status == SF_OK && which >= '1' && !recording->declared; which--) {
         struct stat about;
         voltages in = {.file = -1};
@@ -154,8 +148,7 @@ int sf_blackrock_recorded(sf_recording *recording, const char *path, sf_error *e
             (in.file = open(beside, O_RDONLY | O_CLOEXEC)) < 0)
             continue;
         in.length = (uint64_t)about.st_size;
-        if (read_head(&in) && read_stretches(&in, error, &status))
-            declare(recording, &in);
+        if (read_head(&in) && read_stretches(&in, error, &status)) declare(recording, &in);
         sf_free(in.spans);
         close(in.file);
     }

@@ -34,8 +34,7 @@ static double pitch_of(const char *model)
         double um;
     } models[] = {{"Accura", 60}, {"CorePlate", 60}, {"Stimulo", 81}};
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
-        if (strncasecmp(model, models[i].begins, strlen(models[i].begins)) == 0)
-            return models[i].um;
+        if (strncasecmp(model, models[i].begins, strlen(models[i].begins)) == 0) return models[i].um;
     return 42;
 }
 
@@ -128,18 +127,14 @@ static int read_spikes(sf_recording *recording, hid_t at, const columns *names, 
     if (status == SF_OK && channel_count != count)
         status = sf_fail(error, SF_DATA, path, "damaged: %s has %zu rows and %s has %zu", names->times, count,
                          names->channels, channel_count);
-    if (status == SF_OK)
-        status = mix_units(channels, count, at, names->units, path, error);
+    if (status == SF_OK) status = mix_units(channels, count, at, names->units, path, error);
     if (status == SF_OK)
         status = sf_reader_number_units(recording, &units, channels, count, describe, it, error);
     const sf_spikes_in_samples spikes = {
         .samples = frames, .units = units, .count = count, .rate_hz = rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, path, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "pitch_um", it->pitch_um, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, path, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "pitch_um", it->pitch_um, error);
     sf_free(frames);
     sf_free(channels);
     sf_free(units);
@@ -174,8 +169,7 @@ static int read_chip(chip *it, const sf_hdf_input *input, sf_error *error)
     if (sf_hdf_number(input->file, "/3BRecInfo/3BMeaChip/NCols", &number) && number >= 1 &&
         number <= MOST_CHANNELS)
         it->columns = (int64_t)number;
-    if (!sf_hdf_is_dataset(input->file, vector))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(input->file, vector)) return SF_OK;
     int status = sf_hdf_read_field(input->file, vector, "Row", input->path, H5T_NATIVE_INT32,
                                    sizeof *it->rows, &rows, &it->count, error);
     if (status == SF_OK)
@@ -239,14 +233,11 @@ static int read_2(sf_recording *recording, const sf_hdf_input *input, sf_error *
     double rate_hz = 0, frames;
     sf_hdf_number(input->file, rate_at, &rate_hz);
     int status = sf_reader_set_format(recording, error, "3Brain BXR 2");
-    if (status == SF_OK)
-        status = sf_reader_check_rate(&rate_hz, input->rate_hz, input->path, rate_at, error);
-    if (status == SF_OK)
-        status = read_chip(&it, input, error);
+    if (status == SF_OK) status = sf_reader_check_rate(&rate_hz, input->rate_hz, input->path, rate_at, error);
+    if (status == SF_OK) status = read_chip(&it, input, error);
     if (status == SF_OK)
         status = read_spikes(recording, input->file, &names, &it, rate_hz, input->path, error);
-    if (status == SF_OK)
-        status = read_markers(recording, input, rate_hz, error);
+    if (status == SF_OK) status = read_markers(recording, input, rate_hz, error);
     if (status == SF_OK && sf_hdf_number(input->file, "/3BRecInfo/3BRecVars/NRecFrames", &frames) &&
         frames >= 1 && frames < 0x1p62)
         status = declare(recording, 0, (int64_t)frames, rate_hz, input->path, error);
@@ -300,12 +291,10 @@ static const char *find_key(const char *json, const char *object, const char *ke
 {
     const char *at = json != NULL ? strstr(json, object) : NULL;
     at = at != NULL ? strstr(at, key) : NULL;
-    if (at == NULL)
-        return NULL;
+    if (at == NULL) return NULL;
     at += strlen(key);
     at += strspn(at, " \t\r\n");
-    if (*at != ':')
-        return NULL;
+    if (*at != ':') return NULL;
     return at + 1 + strspn(at + 1, " \t\r\n\"");
 }
 
@@ -314,8 +303,7 @@ static int read_pieces(sf_recording *recording, const sf_hdf_input *input, doubl
 {
     size_t size[2], count;
     void *pieces;
-    if (sf_hdf_shape(input->file, "/TOC", size) != 2 || size[0] == 0 || size[1] != 2)
-        return SF_OK;
+    if (sf_hdf_shape(input->file, "/TOC", size) != 2 || size[0] == 0 || size[1] != 2) return SF_OK;
     int status = sf_hdf_read(input->file, "/TOC", input->path, H5T_NATIVE_INT64, sizeof(int64_t), &pieces,
                              &count, error);
     const int64_t *frames = pieces;
@@ -329,8 +317,7 @@ static int read_settings(chip *it, double *rate_hz, const sf_hdf_input *input, s
 {
     sf_text json = {0};
     sf_hdf_dataset_text(input->file, "/ExperimentSettings", &json);
-    if (json.failed)
-        return sf_fail_memory(error);
+    if (json.failed) return sf_fail_memory(error);
     const char *rate = find_key(json.data, "\"TimeConverter\"", "\"FrameRate\""),
                *model = find_key(json.data, "\"MeaPlate\"", "\"Model\"");
     double stated;
@@ -352,13 +339,10 @@ static int read_3(sf_recording *recording, const sf_hdf_input *input, sf_error *
     double rate_hz = 0;
     snprintf(path, sizeof path, "/Well_%s", input->stream);
     int status = sf_reader_set_format(recording, error, "3Brain BXR 3");
-    if (status == SF_OK)
-        status = read_settings(&it, &rate_hz, input, error);
+    if (status == SF_OK) status = read_settings(&it, &rate_hz, input, error);
     hid_t well = status == SF_OK ? sf_hdf_open(input->file, path) : H5I_INVALID_HID;
-    if (status == SF_OK)
-        status = read_spikes(recording, well, &names, &it, rate_hz, input->path, error);
-    if (status == SF_OK)
-        status = read_pieces(recording, input, rate_hz, error);
+    if (status == SF_OK) status = read_spikes(recording, well, &names, &it, rate_hz, input->path, error);
+    if (status == SF_OK) status = read_pieces(recording, input, rate_hz, error);
     sf_hdf_close(well);
     return status;
 }

@@ -46,8 +46,7 @@ static int read_counts(carmen *parts, const sf_hdf_input *input, sf_error *error
     void *counts;
     int status = sf_hdf_read(input->file, "/sCount", input->path, H5T_NATIVE_INT64, sizeof *parts->counts,
                              &counts, &parts->trains, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     parts->counts = counts;
     parts->ends = sf_alloc(parts->trains, sizeof *parts->ends);
     return parts->ends != NULL ? SF_OK : sf_fail_memory(error);
@@ -74,8 +73,7 @@ static int check_counts(carmen *parts, const char *path, sf_error *error)
 static int read_positions(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     size_t size[2];
-    if (sf_hdf_shape(input->file, "/epos", size) < 0)
-        return SF_OK;
+    if (sf_hdf_shape(input->file, "/epos", size) < 0) return SF_OK;
     if (size[0] != 2 || size[1] != parts->trains)
         return sf_fail(error, SF_DATA, input->path,
                        "damaged: /epos is %zu by %zu and there are %zu trains, expected 2 by %zu", size[0],
@@ -90,8 +88,7 @@ static int read_positions(carmen *parts, const sf_hdf_input *input, sf_error *er
 
 static int read_names(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
-    if (!sf_hdf_is_dataset(input->file, "/names"))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(input->file, "/names")) return SF_OK;
     int status =
         sf_hdf_read_strings(input->file, "/names", input->path, &parts->names, &parts->name_count, error);
     if (status == SF_OK && parts->name_count != parts->trains)
@@ -105,8 +102,7 @@ static int read_wells(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     size_t count = 0;
     char **wells = NULL;
-    if (sf_hdf_class(input->file, "/well") != H5T_STRING)
-        return SF_OK;
+    if (sf_hdf_class(input->file, "/well") != H5T_STRING) return SF_OK;
     int status = sf_hdf_read_strings(input->file, "/well", input->path, &wells, &count, error);
     if (status != SF_OK || count == parts->trains) {
         parts->wells = status == SF_OK ? wells : NULL;
@@ -135,8 +131,7 @@ typedef struct position {
 static int compare_positions(const void *a, const void *b)
 {
     const position *left = a, *right = b;
-    if (left->x != right->x)
-        return left->x < right->x ? -1 : 1;
+    if (left->x != right->x) return left->x < right->x ? -1 : 1;
     return (left->y > right->y) - (left->y < right->y);
 }
 
@@ -144,17 +139,14 @@ static int compare_positions(const void *a, const void *b)
 static int tell_kind(sf_unit_kind *kind, const carmen *parts, sf_error *error)
 {
     *kind = SF_UNIT_UNKNOWN;
-    if (parts->positions == NULL)
-        return SF_OK;
+    if (parts->positions == NULL) return SF_OK;
     position *sorted = sf_alloc(parts->trains, sizeof *sorted);
-    if (sorted == NULL)
-        return sf_fail_memory(error);
+    if (sorted == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < parts->trains; i++)
         sorted[i] = (position){parts->positions[i], parts->positions[parts->trains + i]};
     qsort(sorted, parts->trains, sizeof *sorted, compare_positions);
     for (size_t i = 1; i < parts->trains; i++)
-        if (compare_positions(&sorted[i - 1], &sorted[i]) == 0)
-            *kind = SF_UNIT_SORTED;
+        if (compare_positions(&sorted[i - 1], &sorted[i]) == 0) *kind = SF_UNIT_SORTED;
     sf_free(sorted);
     return SF_OK;
 }
@@ -200,14 +192,12 @@ static int read_metadata(sf_recording *recording, const sf_hdf_input *input, sf_
  * spike. */
 static int read_recorded(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
-    if (!sf_hdf_is_dataset(input->file, "/recordingtime"))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(input->file, "/recordingtime")) return SF_OK;
     void *values;
     size_t length;
     int status = sf_hdf_read(input->file, "/recordingtime", input->path, H5T_NATIVE_DOUBLE, sizeof(double),
                              &values, &length, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const double *bounds = values;
     if (length != 2 || !sf_seconds_fit(bounds[0]) || !sf_seconds_fit(bounds[1]) || bounds[0] > bounds[1])
         status =
@@ -224,12 +214,9 @@ static int read_parts(carmen *parts, const sf_hdf_input *input, sf_error *error)
     int status = read_counts(parts, input, error);
     if (status == SF_OK)
         status = sf_train_times_open(&parts->seconds, input->file, "/spikes", input, &parts->spikes, error);
-    if (status == SF_OK)
-        status = check_counts(parts, input->path, error);
-    if (status == SF_OK)
-        status = read_positions(parts, input, error);
-    if (status == SF_OK)
-        status = read_names(parts, input, error);
+    if (status == SF_OK) status = check_counts(parts, input->path, error);
+    if (status == SF_OK) status = read_positions(parts, input, error);
+    if (status == SF_OK) status = read_names(parts, input, error);
     return status == SF_OK ? read_wells(parts, input, error) : status;
 }
 
@@ -239,18 +226,15 @@ static int read_parts(carmen *parts, const sf_hdf_input *input, sf_error *error)
 static int list_wells(sf_streams *wells, const sf_hdf_input *input, sf_error *error)
 {
     carmen parts = {0};
-    if (sf_hdf_class(input->file, "/well") != H5T_STRING)
-        return SF_OK;
+    if (sf_hdf_class(input->file, "/well") != H5T_STRING) return SF_OK;
     wells->what = "well";
     int status = read_parts(&parts, input, error);
     for (size_t i = 0; status == SF_OK && parts.wells != NULL && i < parts.trains; i++) {
         size_t at = 0;
         while (at < wells->count && strcmp(wells->items[at].name, parts.wells[i]) != 0)
             at++;
-        if (at == wells->count)
-            status = sf_streams_add(wells, parts.wells[i], 0, error);
-        if (status == SF_OK)
-            wells->items[at].spikes += parts.ends[i] - (i > 0 ? parts.ends[i - 1] : 0);
+        if (at == wells->count) status = sf_streams_add(wells, parts.wells[i], 0, error);
+        if (status == SF_OK) wells->items[at].spikes += parts.ends[i] - (i > 0 ? parts.ends[i - 1] : 0);
     }
     free_parts(&parts);
     return status;
@@ -262,8 +246,7 @@ static int keep_well(sf_recording *recording, const char *well, sf_error *error)
     const sf_units *units = &recording->units;
     const sf_unit **kept = sf_alloc(units->count, sizeof *kept);
     size_t count = 0;
-    if (kept == NULL)
-        return sf_fail_memory(error);
+    if (kept == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count && !recording->declared; i++) {
         int64_t time_ns = recording->spikes[i].time_ns;
         sf_span *all = &recording->recorded;
@@ -286,21 +269,15 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
         status =
             sf_fail(error, SF_USAGE, input->path,
                     "a well of a plate is not read in pieces: `synfire convert` writes it as a file that is");
-    if (status == SF_OK)
-        status = read_parts(&parts, input, error);
-    if (status == SF_OK)
-        status = add_units(recording, &parts, error);
+    if (status == SF_OK) status = read_parts(&parts, input, error);
+    if (status == SF_OK) status = add_units(recording, &parts, error);
     parts.seconds.ends = parts.ends;
     parts.seconds.count = parts.trains;
     parts.seconds.units = &recording->units;
-    if (status == SF_OK)
-        status = sf_trains_take(recording, &parts.seconds, error);
-    if (status == SF_OK)
-        status = read_metadata(recording, input, error);
-    if (status == SF_OK)
-        status = read_recorded(recording, input, error);
-    if (status == SF_OK && input->stream != NULL)
-        status = keep_well(recording, input->stream, error);
+    if (status == SF_OK) status = sf_trains_take(recording, &parts.seconds, error);
+    if (status == SF_OK) status = read_metadata(recording, input, error);
+    if (status == SF_OK) status = read_recorded(recording, input, error);
+    if (status == SF_OK && input->stream != NULL) status = keep_well(recording, input->stream, error);
     free_parts(&parts);
     return status;
 }

@@ -65,8 +65,7 @@ static int take_part(void *context, unsigned worker, size_t index)
     for (size_t i = part->begin; i < end; i++) {
         sf_spike spike = n->recording->spikes[i];
         spike.unit = n->units[spike.unit];
-        if (spike.unit != SF_NO_UNIT)
-            put_spike(to, part->count++, spike);
+        if (spike.unit != SF_NO_UNIT) put_spike(to, part->count++, spike);
     }
     return SF_OK;
 }

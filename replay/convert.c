@@ -40,8 +40,7 @@ int sf_conversion_find(const sf_conversion **found, const char *name, const char
 
 void sf_conversion_lose(sf_text *lost, size_t count, const char *what)
 {
-    if (count > 0)
-        sf_text_printf(lost, "%s%zu %s", lost->length > 0 ? ", " : "", count, what);
+    if (count > 0) sf_text_printf(lost, "%s%zu %s", lost->length > 0 ? ", " : "", count, what);
 }
 
 sf_conversion_counts sf_conversion_count(const sf_recording *recording)
@@ -73,8 +72,7 @@ int sf_conversion_trains(const sf_recording *recording, double **seconds, size_t
     size_t units = recording->units.count, sum = 0;
     *seconds = sf_resize(NULL, recording->spike_count, sizeof **seconds);
     *ends = sf_alloc(units, sizeof **ends);
-    if (*seconds == NULL || *ends == NULL)
-        return sf_fail_memory(error);
+    if (*seconds == NULL || *ends == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count; i++)
         (*ends)[recording->spikes[i].unit]++;
     for (size_t u = 0; u < units; u++) { /* where each begins */
@@ -107,10 +105,8 @@ int sf_recording_convert(const sf_recording *recording, const char *path, const 
                        "the layout %s has no times before 0, and the first spike is at %g s", to->name,
                        (double)recording->spikes[0].time_ns * 1e-9);
     int status = sf_recording_spare(path, error);
-    if (status == SF_OK)
-        status = to->write(recording, path, provenance, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = to->write(recording, path, provenance, error);
+    if (status != SF_OK) return status;
     to->lose(recording, lost);
     return lost->failed ? sf_fail_memory(error) : SF_OK;
 }
@@ -129,8 +125,7 @@ static int write_synfire(const sf_recording *recording, const char *path, const 
         .kind = "recording", .provenance = provenance, .recording = recording->path, .overwrite = true};
     sf_layout *layout;
     int status = sf_layout_create(&layout, path, recording, &how, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_layout_append_markers(layout, recording->markers, recording->marker_count, error);
     if (status == SF_OK)
         status = sf_layout_append_spikes(layout, recording->spikes, recording->spike_count, error);

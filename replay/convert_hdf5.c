@@ -99,8 +99,7 @@ static int write_carmen(const sf_recording *recording, const char *path, const c
     if (status == SF_OK) {
         status =
             sf_hdf_output_open(&to, path, NULL, SF_EXISTING_REPLACE, sf_recording_hash(recording), error);
-        if (status == SF_OK)
-            status = put_carmen(&to, recording, seconds, ends, error);
+        if (status == SF_OK) status = put_carmen(&to, recording, seconds, ends, error);
         if (status == SF_OK && provenance != NULL)
             to.failed = to.failed || !sf_hdf_write_text(to.file, "provenance", provenance);
         status = sf_hdf_output_close(&to, status, path, error);
@@ -236,8 +235,7 @@ static void put_units(sf_hdf_output *to, const sf_recording *recording, const do
         sf_nwb_tell_rows(to, table, "electrodes", "/general/extracellular_ephys/electrodes",
                          "where the unit is");
         sf_nwb_put_index(to, table, "electrodes", units, row_ends);
-        if (observed)
-            put_observed(to, table, recording);
+        if (observed) put_observed(to, table, recording);
         sf_nwb_tell_columns(to, table, "units of the recording", columns, observed ? 5 : 4);
     }
     sf_free(names);
@@ -299,13 +297,10 @@ int sf_nwb_put_recording(sf_hdf_output *to, const sf_recording *recording, const
     if (status == SF_OK) {
         put_frame(to, recording);
         hid_t general = sf_hdf_put_group(to, to->file, "general");
-        if (!to->failed)
-            put_array(to, general, recording);
-        if (!to->failed && provenance != NULL)
-            sf_hdf_put_text(to, general, "notes", provenance);
+        if (!to->failed) put_array(to, general, recording);
+        if (!to->failed && provenance != NULL) sf_hdf_put_text(to, general, "notes", provenance);
         sf_hdf_close(general);
-        if (!to->failed)
-            put_units(to, recording, seconds, ends);
+        if (!to->failed) put_units(to, recording, seconds, ends);
     }
     sf_free(seconds);
     sf_free(ends);
@@ -317,8 +312,7 @@ static int write_nwb(const sf_recording *recording, const char *path, const char
     sf_hdf_output to;
     int status =
         sf_hdf_output_open(&to, path, NULL, SF_EXISTING_REPLACE, sf_recording_hash(recording), error);
-    if (status == SF_OK)
-        status = sf_nwb_put_recording(&to, recording, provenance, error);
+    if (status == SF_OK) status = sf_nwb_put_recording(&to, recording, provenance, error);
     return sf_hdf_output_close(&to, status, path, error);
 }
 

@@ -41,11 +41,9 @@ static bool recognises(hid_t file)
 static void read_pickled_number(const char *text, double *number)
 {
     char *end;
-    if (text[0] != 'I' && text[0] != 'L' && text[0] != 'F')
-        return;
+    if (text[0] != 'I' && text[0] != 'L' && text[0] != 'F') return;
     double found = strtod(text + 1, &end);
-    if (end > text + 1 && strcmp(end + (text[0] == 'L' && *end == 'L'), "\n.") == 0)
-        *number = found;
+    if (end > text + 1 && strcmp(end + (text[0] == 'L' && *end == 'L'), "\n.") == 0) *number = found;
 }
 
 /* *number becomes 0 where there is none, which 0 stands for in this layout, too. */
@@ -55,8 +53,7 @@ static int read_number(double *number, hid_t file, const char *name, sf_error *e
     *number = 0;
     if (!sf_hdf_attribute_number(file, name, number) && sf_hdf_attribute_text(file, name, &text))
         read_pickled_number(text.data, number);
-    if (!isfinite(*number))
-        *number = 0;
+    if (!isfinite(*number)) *number = 0;
     int status = text.failed ? sf_fail_memory(error) : SF_OK;
     sf_text_free(&text);
     return status;
@@ -164,11 +161,9 @@ static int find_origin(reading *in, time_origin said)
 {
     time_origin origin = said;
     for (size_t i = 0; origin == UNSAID && i < in->spikes.count; i++)
-        if ((double)in->spikes.frames[i] < in->start)
-            origin = FROM_START;
+        if ((double)in->spikes.frames[i] < in->start) origin = FROM_START;
     in->first = origin == FROM_START ? 0 : (int64_t)in->start;
-    if (said != UNSAID || in->start == 0 || in->spikes.count == 0)
-        return SF_OK;
+    if (said != UNSAID || in->start == 0 || in->spikes.count == 0) return SF_OK;
     return sf_recording_set_metadata(
         in->recording, "clock",
         origin == FROM_START
@@ -185,14 +180,11 @@ static int read_numbers(reading *in)
     hid_t file = in->input->file;
     double channels;
     int status = read_number(&in->start, file, "start_timestamp", in->error);
-    if (status == SF_OK)
-        status = read_number(&channels, file, "channel_count", in->error);
-    if (status == SF_OK)
-        status = read_number(&in->rate_hz, file, "frames_per_second", in->error);
+    if (status == SF_OK) status = read_number(&channels, file, "channel_count", in->error);
+    if (status == SF_OK) status = read_number(&in->rate_hz, file, "frames_per_second", in->error);
     if (status == SF_OK && in->rate_hz == 0)
         status = read_number(&in->rate_hz, file, "sampling_frequency", in->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (fabs(in->start) >= 0x1p62)
         return sf_fail(in->error, SF_DATA, path, "damaged: start_timestamp is frame %g", in->start);
     if (!(channels >= 1 && channels <= MOST_CHANNELS))
@@ -209,12 +201,9 @@ static int read_about(reading *in)
     time_origin origin;
     char version[32];
     int status = read_numbers(in);
-    if (status == SF_OK)
-        status = read_file_format(&origin, version, in->input->file, in->error);
-    if (status == SF_OK)
-        status = find_origin(in, origin);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = read_file_format(&origin, version, in->input->file, in->error);
+    if (status == SF_OK) status = find_origin(in, origin);
+    if (status != SF_OK) return status;
     return sf_reader_set_format(in->recording, in->error, "Cortical Labs CL1%s%s",
                                 version[0] != '\0' ? ", version " : "", version);
 }
@@ -274,12 +263,10 @@ static int add_spikes(reading *in)
     size_t spikes[MOST_CHANNELS] = {0}, count = in->spikes.count;
     int status = check_channels(in, &in->spikes, "/spikes");
     uint32_t *units = sf_resize(NULL, count, sizeof *units);
-    if (status == SF_OK && units == NULL)
-        status = sf_fail_memory(in->error);
+    if (status == SF_OK && units == NULL) status = sf_fail_memory(in->error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         spikes[in->spikes.channels[i]]++;
-    if (status == SF_OK)
-        status = add_units(in, of_channel, spikes);
+    if (status == SF_OK) status = add_units(in, of_channel, spikes);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         units[i] = of_channel[in->spikes.channels[i]];
     const sf_spikes_in_samples all = {.samples = in->spikes.frames,
@@ -287,8 +274,7 @@ static int add_spikes(reading *in)
                                       .count = count,
                                       .first = in->first,
                                       .rate_hz = in->rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(in->recording, &all, in->input->path, in->error);
+    if (status == SF_OK) status = sf_samples_take(in->recording, &all, in->input->path, in->error);
     sf_free(units);
     return status;
 }
@@ -312,17 +298,14 @@ static int add_stims(reading *in)
     static const char name[] = "/stims";
     table stims = {0};
     char label[SF_MARKER_TEXT_SIZE];
-    if (!sf_hdf_is_dataset(in->input->file, name))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(in->input->file, name)) return SF_OK;
     int status = read_table(&stims, in->input->file, name, true, in->input->path, in->error);
-    if (status == SF_OK)
-        status = check_channels(in, &stims, name);
+    if (status == SF_OK) status = check_channels(in, &stims, name);
     for (size_t i = 0; status == SF_OK && i < stims.count; i++) {
         snprintf(label, sizeof label, "stim %" PRId64, stims.channels[i]);
         if (i == 0 || stims.frames[i] != stims.frames[i - 1])
             status = add_marker(in, &stims, i, name, "stim");
-        if (status == SF_OK)
-            status = add_marker(in, &stims, i, name, label);
+        if (status == SF_OK) status = add_marker(in, &stims, i, name, label);
     }
     free_table(&stims);
     return status;
@@ -335,8 +318,7 @@ static int add_entries(reading *in, hid_t stream, const char *group)
     int status = read_table(&entries, stream, "index", false, in->input->path, in->error);
     if (!sf_hdf_attribute_text(stream, "name", &label) || label.length == 0)
         sf_text_append(&label, group, strlen(group));
-    if (status == SF_OK && label.failed)
-        status = sf_fail_memory(in->error);
+    if (status == SF_OK && label.failed) status = sf_fail_memory(in->error);
     for (size_t i = 0; status == SF_OK && i < entries.count; i++)
         status = add_marker(in, &entries, i, "the index of a data stream", label.data);
     sf_text_free(&label);
@@ -358,8 +340,7 @@ static int visit_stream(void *context, hid_t group, const char *name)
 static int add_data_streams(reading *in)
 {
     hid_t streams = sf_hdf_open(in->input->file, "/data_stream");
-    if (streams >= 0 && H5Iget_type(streams) == H5I_GROUP)
-        sf_hdf_each_member(streams, visit_stream, in);
+    if (streams >= 0 && H5Iget_type(streams) == H5I_GROUP) sf_hdf_each_member(streams, visit_stream, in);
     sf_hdf_close(streams);
     return in->status;
 }
@@ -373,10 +354,8 @@ static int count_frames(double *frames, const reading *in)
     double end = 0;
     hid_t file = in->input->file;
     int status = read_number(frames, file, "duration_frames", in->error);
-    if (status == SF_OK && *frames == 0)
-        status = read_number(&end, file, "end_timestamp", in->error);
-    if (status == SF_OK && *frames == 0 && end != 0)
-        *frames = end - in->start;
+    if (status == SF_OK && *frames == 0) status = read_number(&end, file, "end_timestamp", in->error);
+    if (status == SF_OK && *frames == 0 && end != 0) *frames = end - in->start;
     if (status == SF_OK && *frames == 0 && sf_hdf_shape(file, "/samples", size) == 2)
         *frames = (double)size[0];
     return status;
@@ -387,8 +366,7 @@ static int take_recorded(reading *in)
     double frames;
     int64_t stop_ns;
     int status = count_frames(&frames, in);
-    if (status != SF_OK || frames == 0)
-        return status;
+    if (status != SF_OK || frames == 0) return status;
     if (!(frames > 0 && frames < 0x1p62) || !sf_samples_to_ns((int64_t)frames, in->rate_hz, &stop_ns))
         return sf_reader_disbelieve(in->recording, "duration_frames or end_timestamp", in->error);
     in->recording->recorded = (sf_span){0, stop_ns};
@@ -399,16 +377,11 @@ static int take_recorded(reading *in)
 static int read_tables(reading *in)
 {
     int status = read_table(&in->spikes, in->input->file, "/spikes", true, in->input->path, in->error);
-    if (status == SF_OK)
-        status = read_about(in);
-    if (status == SF_OK)
-        status = add_spikes(in);
-    if (status == SF_OK)
-        status = add_stims(in);
-    if (status == SF_OK)
-        status = add_data_streams(in);
-    if (status == SF_OK)
-        status = take_recorded(in);
+    if (status == SF_OK) status = read_about(in);
+    if (status == SF_OK) status = add_spikes(in);
+    if (status == SF_OK) status = add_stims(in);
+    if (status == SF_OK) status = add_data_streams(in);
+    if (status == SF_OK) status = take_recorded(in);
     if (status == SF_OK)
         status = sf_reader_metadata_real(in->recording, "sampling_rate", in->rate_hz, in->error);
     return status == SF_OK ? read_metadata(in->recording, in->input->file, in->error) : status;

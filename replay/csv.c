@@ -63,8 +63,7 @@ static const char only_unit[] = "1"; /* of a file of times alone */
  * Unicode does, has no digits. */
 static bool is_word(const char *field)
 {
-    if ((unsigned char)*field >= 0x80)
-        return strpbrk(field, "0123456789") == NULL;
+    if ((unsigned char)*field >= 0x80) return strpbrk(field, "0123456789") == NULL;
     return (isalpha((unsigned char)*field) || *field == '_') && strncasecmp(field, "nan", 3) != 0 &&
            strncasecmp(field, "inf", 3) != 0;
 }
@@ -75,8 +74,7 @@ static size_t cut(const sf_lines *lines, char *line, char **fields)
     size_t count = 0;
     for (char *rest = line; rest != NULL; count++) {
         char *field = sf_lines_field(lines, &rest);
-        if (count < SF_CSV_MOST_COLUMNS)
-            fields[count] = field;
+        if (count < SF_CSV_MOST_COLUMNS) fields[count] = field;
     }
     return count;
 }
@@ -84,8 +82,7 @@ static size_t cut(const sf_lines *lines, char *line, char **fields)
 static bool is_blank(char *const *fields, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        if (fields[i][0] != '\0')
-            return false;
+        if (fields[i][0] != '\0') return false;
     return true;
 }
 
@@ -95,13 +92,11 @@ static bool is_blank(char *const *fields, size_t from, size_t to)
 static void mend_heading(const sf_lines *lines, char *line)
 {
     char *to = line, *from = line;
-    if (lines->separator != ' ')
-        return;
+    if (lines->separator != ' ') return;
     from += *from == '#' && from[1] == ' ' ? 2 : 0;
     for (; *from != '\0'; from++) {
         const char *after = from + strspn(from, " ");
-        if (after > from && (*after == '(' || *after == '['))
-            from += after - from;
+        if (after > from && (*after == '(' || *after == '[')) from += after - from;
         *to++ = *from;
     }
     *to = '\0';
@@ -111,8 +106,7 @@ static void mend_heading(const sf_lines *lines, char *line)
  * of a spike may hold nothing but words beside its time. */
 static bool is_heading(const csv *in, char *const *fields, size_t count)
 {
-    if (in->is_told)
-        return in->form.time < count && is_word(fields[in->form.time]);
+    if (in->is_told) return in->form.time < count && is_word(fields[in->form.time]);
     return count == 2 ? is_word(fields[1]) : sf_csv_heads_times(fields, count);
 }
 
@@ -128,8 +122,7 @@ static int tell_form(csv *in, char *const *names)
         in->lines.separator != ' ')
         return sf_reader_set_format(in->recording, in->error, "CSV of name,seconds");
     if (names != NULL) {
-        if (form->unit != SF_CSV_NONE)
-            snprintf(name, sizeof name, " '%.40s'", names[form->unit]);
+        if (form->unit != SF_CSV_NONE) snprintf(name, sizeof name, " '%.40s'", names[form->unit]);
         snprintf(time, sizeof time, " '%.40s'", names[form->time]);
     }
     const char *unnamed = form->names_scale                  ? ""
@@ -167,8 +160,7 @@ static int take_heading(csv *in, char *const *fields, size_t count)
     if (status != SF_OK)
         return sf_fail(in->error, status, in->lines.path, "line %zu: %s", in->lines.number, reason.text);
     status = tell_form(in, fields);
-    if (status == SF_OK)
-        status = check_rate(in);
+    if (status == SF_OK) status = check_rate(in);
     in->is_told = true;
     return status;
 }
@@ -178,19 +170,16 @@ static int take_columns(csv *in, const char *columns)
 {
     char *copy = sf_copy_string(columns), *fields[SF_CSV_MOST_COLUMNS];
     sf_lines commas = {.separator = ','};
-    if (copy == NULL)
-        return sf_fail_memory(in->error);
+    if (copy == NULL) return sf_fail_memory(in->error);
     size_t count = cut(&commas, copy, fields);
     sf_error reason = {0};
     int status = count < 2 && !sf_csv_heads_times(fields, count)
                      ? sf_fail(in->error, SF_USAGE, "columns",
                                "found '%s', expected all columns as time_ms,unit", columns)
                      : sf_csv_form_of(&in->form, fields, count, NULL, &reason);
-    if (status == SF_DATA)
-        status = sf_fail(in->error, SF_USAGE, "columns", "%s", reason.text);
+    if (status == SF_DATA) status = sf_fail(in->error, SF_USAGE, "columns", "%s", reason.text);
     in->is_told = true;
-    if (status == SF_OK)
-        status = tell_form(in, fields);
+    if (status == SF_OK) status = tell_form(in, fields);
     sf_free(copy);
     return status;
 }
@@ -215,8 +204,7 @@ static int find_unit(csv *in, const char *name, const char *well, int electrode,
     sf_units *units = &in->recording->units;
     size_t before = units->count;
     int status = sf_units_intern(units, name, index, in->error);
-    if (status != SF_OK || well == NULL)
-        return status;
+    if (status != SF_OK || well == NULL) return status;
     sf_unit *unit = &units->items[*index];
     if (units->count > before) {
         unit->well = sf_copy_string(well);
@@ -244,8 +232,7 @@ static float read_amplitude(const csv *in, char *const *fields, size_t count)
     size_t at = in->form.amplitude;
     double value;
     char *comma = at < count && in->lines.separator != ',' ? strchr(fields[at], ',') : NULL;
-    if (comma != NULL)
-        *comma = '.';
+    if (comma != NULL) *comma = '.';
     return at < count && sf_parse_real(fields[at], &value) ? (float)value : NAN;
 }
 
@@ -259,8 +246,7 @@ static bool make_name(const csv *in, char *const *fields, char name[LONGEST_NAME
         snprintf(name, LONGEST_NAME + 1, "%s", only_unit);
         return true;
     }
-    if (fields[form->unit][0] == '\0' || (well != NULL && well[0] == '\0'))
-        return false;
+    if (fields[form->unit][0] == '\0' || (well != NULL && well[0] == '\0')) return false;
     int length =
         snprintf(name, LONGEST_NAME + 1, "%s%s%s%s%s", well != NULL ? well : "", well != NULL ? "_" : "",
                  sf_text_of_cell(fields[form->unit]), more != NULL ? ":" : "", more != NULL ? more : "");
@@ -321,11 +307,9 @@ static int take_spike(csv *in, char *const *fields, size_t count, const char *or
         well = in_well;
         electrode = 10 * column + row;
     }
-    if (!read_time(in, time, &time_ns))
-        return refuse_time(in, time);
+    if (!read_time(in, time, &time_ns)) return refuse_time(in, time);
     int status = find_unit(in, name, well, electrode, &unit);
-    if (status == SF_OK && in->form.part_count > 0)
-        status = take_part(in, fields);
+    if (status == SF_OK && in->form.part_count > 0) status = take_part(in, fields);
     return status == SF_OK ? add_spike(in, unit, time_ns, read_amplitude(in, fields, count)) : status;
 }
 
@@ -334,11 +318,9 @@ static int take_spike(csv *in, char *const *fields, size_t count, const char *or
 /* What stands beside the spikes in the first two columns; the wells' own list ends them. */
 static int take_note(csv *in, char *const *fields)
 {
-    if (in->form.time < 2 || in->form.unit < 2 || fields[0][0] == '\0')
-        return SF_OK;
+    if (in->form.time < 2 || in->form.unit < 2 || fields[0][0] == '\0') return SF_OK;
     in->has_ended = strncasecmp(fields[0], "Well Information", 16) == 0;
-    if (in->has_ended || fields[1][0] == '\0' || in->notes++ >= MOST_NOTES)
-        return SF_OK;
+    if (in->has_ended || fields[1][0] == '\0' || in->notes++ >= MOST_NOTES) return SF_OK;
     return sf_recording_set_metadata(in->recording, fields[0], fields[1], in->error);
 }
 
@@ -349,8 +331,7 @@ static bool is_note(const csv *in, char *const *fields)
     char well[8], *time = fields[in->form.time];
     int column, row;
     int64_t time_ns;
-    if (unit[0] == '\0' && time[0] == '\0')
-        return true;
+    if (unit[0] == '\0' && time[0] == '\0') return true;
     return fields[0][0] != '\0' && !sf_plate_electrode(unit, well, &column, &row) &&
            !read_time(in, time, &time_ns);
 }
@@ -388,8 +369,7 @@ static int refuse_count(const csv *in, const char *original)
  */
 static bool heads_one_column(const sf_lines *lines, const char *heading)
 {
-    if (lines->at >= lines->end)
-        return false;
+    if (lines->at >= lines->end) return false;
     char *names[] = {(char *)(uintptr_t)heading};
     const char *next = lines->at + strspn(lines->at, " \t\r\n"), *rest;
     double number;
@@ -402,17 +382,14 @@ static int is_comment(bool *is, csv *in, const char *line)
 {
     char *copy, *fields[SF_CSV_MOST_COLUMNS];
     *is = false;
-    if (in->is_past_first || line[strspn(line, " \t")] != '#')
-        return SF_OK;
-    if ((copy = sf_copy_string(line)) == NULL)
-        return sf_fail_memory(in->error);
+    if (in->is_past_first || line[strspn(line, " \t")] != '#') return SF_OK;
+    if ((copy = sf_copy_string(line)) == NULL) return sf_fail_memory(in->error);
     mend_heading(&in->lines, copy);
     size_t count = cut(&in->lines, copy, fields);
     *is = count < 2 ? !heads_one_column(&in->lines, fields[0])
                     : !sf_csv_heads_times(fields, count < SF_CSV_MOST_COLUMNS ? count : SF_CSV_MOST_COLUMNS);
     sf_free(copy);
-    if (*is)
-        sf_lines_separate_anew(&in->lines);
+    if (*is) sf_lines_separate_anew(&in->lines);
     return SF_OK;
 }
 
@@ -435,8 +412,7 @@ static bool is_nothing_known(const csv *in, char *const *fields, size_t count)
     char first = fields[0][0];
     bool is_markup = first == '{' || first == '<'; /* whatever words are in it */
     bool known = in->is_told || (!is_markup && sf_csv_heads_times(fields, count));
-    if (!known && first != '\0' && strchr("{[<%", first) != NULL)
-        return true;
+    if (!known && first != '\0' && strchr("{[<%", first) != NULL) return true;
     for (size_t i = 0; !known && i < count; i++)
         known = sf_csv_heads_units(fields[i]) || strcasecmp(fields[i], "nan") == 0 ||
                 strcasecmp(fields[i], "inf") == 0 ||
@@ -463,17 +439,14 @@ static int read_line(csv *in, char *line)
         *fields[SF_CSV_MOST_COLUMNS]; /* fields are cut in place, and a refusal shows the line */
     bool is_first = !in->is_past_first, is_note_alone;
     int noted = is_comment(&is_note_alone, in, line);
-    if (noted != SF_OK || is_note_alone)
-        return noted;
+    if (noted != SF_OK || is_note_alone) return noted;
     snprintf(original, sizeof original, "%s", line);
-    if (is_first)
-        mend_heading(&in->lines, line);
+    if (is_first) mend_heading(&in->lines, line);
     if (is_first && in->lines.separator == ' ' && heads_one_column(&in->lines, line))
         in->lines.separator = ','; /* its heading is of several words */
     size_t count = cut(&in->lines, line, fields),
            seen = count < SF_CSV_MOST_COLUMNS ? count : SF_CSV_MOST_COLUMNS;
-    if (is_blank(fields, 0, seen))
-        return SF_OK;
+    if (is_blank(fields, 0, seen)) return SF_OK;
     in->is_past_first = true;
     if (is_first && is_nothing_known(in, fields, seen))
         snprintf(in->first_line, sizeof in->first_line, "%s", original);
@@ -484,8 +457,7 @@ static int read_line(csv *in, char *line)
     double number;
     if (is_first && !in->is_told && count == 1 && sf_parse_real(fields[0], &number)) {
         int status = take_one_column(in);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     if (is_first && !in->is_told && count > 2)
         return sf_fail(in->error, SF_DATA, in->lines.path,
@@ -493,18 +465,13 @@ static int read_line(csv *in, char *line)
                        "they are, with "
                        "- for one that does not matter, as --columns unit,-,time_ms",
                        in->lines.number, count);
-    if (last_needed(&in->form) >= seen)
-        return in->is_plate ? SF_OK : refuse_count(in, original);
+    if (last_needed(&in->form) >= seen) return in->is_plate ? SF_OK : refuse_count(in, original);
     int status = SF_OK;
-    if (!in->has_begun)
-        status = begin_plate(in, fields);
+    if (!in->has_begun) status = begin_plate(in, fields);
     bool may_be_note = in->form.of_electrodes && (in->is_plate || !in->has_begun);
-    if (status == SF_OK && may_be_note)
-        status = take_note(in, fields);
-    if (status != SF_OK || in->has_ended || (may_be_note && is_note(in, fields)))
-        return status;
-    if (count > in->form.count && !is_blank(fields, in->form.count, seen))
-        return refuse_count(in, original);
+    if (status == SF_OK && may_be_note) status = take_note(in, fields);
+    if (status != SF_OK || in->has_ended || (may_be_note && is_note(in, fields))) return status;
+    if (count > in->form.count && !is_blank(fields, in->form.count, seen)) return refuse_count(in, original);
     return take_spike(in, fields, count, original);
 }
 
@@ -516,18 +483,15 @@ static int refuse_swapped(const csv *in)
     size_t spikes = in->recording->spike_count;
     size_t decimals = 0;
     double time;
-    if (in->is_told && !in->form.is_guess)
-        return SF_OK;
+    if (in->is_told && !in->form.is_guess) return SF_OK;
     for (size_t i = 0; i < units->count; i++) {
-        if (!sf_parse_real(units->items[i].name, &time))
-            return SF_OK;
+        if (!sf_parse_real(units->items[i].name, &time)) return SF_OK;
         decimals += strchr(units->items[i].name, '.') != NULL;
     }
     bool whole = 2 * decimals >= units->count && units->count > 1;
     for (size_t i = 0; whole && i < spikes; i++)
         whole = in->recording->spikes[i].time_ns % SF_SECOND == 0;
-    if (!whole && (spikes < LEAST_SWAPPED || 2 * units->count < spikes))
-        return SF_OK;
+    if (!whole && (spikes < LEAST_SWAPPED || 2 * units->count < spikes)) return SF_OK;
     return sf_fail(
         in->error, SF_DATA, in->lines.path,
         "%zu lines name %zu units, all of them numbers: these are times. Expected name,seconds: swap "
@@ -550,11 +514,9 @@ static int order_units(sf_recording *recording, const char *well, sf_error *erro
     const sf_units *units = &recording->units;
     const sf_unit **kept = sf_alloc(units->count, sizeof *kept);
     size_t count = 0;
-    if (kept == NULL)
-        return sf_fail_memory(error);
+    if (kept == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < units->count; i++)
-        if (well == NULL || strcmp(units->items[i].well, well) == 0)
-            kept[count++] = &units->items[i];
+        if (well == NULL || strcmp(units->items[i].well, well) == 0) kept[count++] = &units->items[i];
     qsort(kept, count, sizeof *kept, compare_names);
     int status = sf_reader_keep_units(recording, kept, count, error);
     sf_free(kept);
@@ -612,8 +574,7 @@ static bool follow_each_other(counted_stream *list, size_t count)
 {
     qsort(list, count, sizeof *list, by_start);
     for (size_t i = 1; i < count; i++)
-        if (list[i].span.start_ns < list[i - 1].span.stop_ns)
-            return false;
+        if (list[i].span.start_ns < list[i - 1].span.stop_ns) return false;
     return count > 1;
 }
 
@@ -637,13 +598,11 @@ static int list_streams(csv *in, counted_stream **list, size_t *count)
                 else
                     (*list)[(*count)++] = (counted_stream){
                         .name = sf_copy_string(name), .key = key, .span = {INT64_MAX, INT64_MIN}};
-                if (status == SF_OK && (*list)[at].name == NULL)
-                    status = sf_fail_memory(in->error);
+                if (status == SF_OK && (*list)[at].name == NULL) status = sf_fail_memory(in->error);
             }
             last = at;
         }
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         counted_stream *of = &(*list)[last];
         int64_t time_ns = recording->spikes[i].time_ns;
         of->spikes++;
@@ -662,8 +621,7 @@ static int count_streams(csv *in)
     bool wells = recording->units.count > 0 && recording->units.items[0].well != NULL;
     counted_stream *list = NULL;
     size_t count = 0;
-    if (!wells && in->part_of == NULL)
-        return SF_OK;
+    if (!wells && in->part_of == NULL) return SF_OK;
     in->streams.what = wells ? "well" : "stream";
     int status = list_streams(in, &list, &count);
     sf_span all = {INT64_MAX, INT64_MIN};
@@ -672,17 +630,14 @@ static int count_streams(csv *in)
         all.stop_ns = list[i].span.stop_ns > all.stop_ns ? list[i].span.stop_ns : all.stop_ns;
     }
     bool own = status == SF_OK && in->part_of != NULL && follow_each_other(list, count);
-    if (status == SF_OK && !recording->declared && !own)
-        recording->recorded = all;
-    if (status == SF_OK && count > 0)
-        qsort(list, count, sizeof *list, by_name);
+    if (status == SF_OK && !recording->declared && !own) recording->recorded = all;
+    if (status == SF_OK && count > 0) qsort(list, count, sizeof *list, by_name);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         if (sf_reserve(&in->keys, &in->key_capacity, i + 1, sizeof *in->keys) != 0)
             status = sf_fail_memory(in->error);
         else
             in->keys[i] = list[i].key;
-        if (status == SF_OK)
-            status = sf_streams_add(&in->streams, list[i].name, list[i].spikes, in->error);
+        if (status == SF_OK) status = sf_streams_add(&in->streams, list[i].name, list[i].spikes, in->error);
     }
     for (size_t i = 0; i < count; i++)
         sf_free(list[i].name);
@@ -704,8 +659,7 @@ static int read_lines(csv *in, const sf_reading *how, const sf_progress *progres
 {
     sf_lines *lines = &in->lines;
     int status = how->columns != NULL ? take_columns(in, how->columns) : SF_OK;
-    if (status == SF_OK && how->columns != NULL)
-        status = check_rate(in);
+    if (status == SF_OK && how->columns != NULL) status = check_rate(in);
     for (char *line; status == SF_OK && !in->has_ended && (line = sf_lines_next(lines)) != NULL;) {
         status = read_line(in, line);
         if (status == SF_OK && lines->number % LINES_PER_UPDATE == 0 &&
@@ -718,16 +672,12 @@ static int read_lines(csv *in, const sf_reading *how, const sf_progress *progres
     if (status == SF_OK && in->recording->spike_count == 0)
         status = sf_fail(in->error, SF_DATA, lines->path, "no spikes: expected lines of %s",
                          in->is_told ? "what the heading says" : plain_form);
-    if (status == SF_OK)
-        status = refuse_swapped(in);
+    if (status == SF_OK) status = refuse_swapped(in);
     if (status == SF_DATA && in->recording->spike_count == 0 && in->first_line[0] != '\0')
         status = refuse_unknown(in);
-    if (status == SF_OK && in->is_plate)
-        status = sf_plate_place(in->recording, in->error);
-    if (status == SF_OK)
-        status = order_units(in->recording, NULL, in->error);
-    if (status == SF_OK && in->is_plate)
-        status = sf_plate_take_section(in->recording, in->error);
+    if (status == SF_OK && in->is_plate) status = sf_plate_place(in->recording, in->error);
+    if (status == SF_OK) status = order_units(in->recording, NULL, in->error);
+    if (status == SF_OK && in->is_plate) status = sf_plate_take_section(in->recording, in->error);
     return status == SF_OK ? count_streams(in) : status;
 }
 
@@ -742,8 +692,7 @@ static int choose_stream(csv *in, const char *asked)
     while (status == SF_OK && name != NULL && in->streams.items[at].name != name)
         at++;
     for (size_t i = 0; status == SF_OK && name != NULL && i < recording->spike_count; i++)
-        if (is_of(in, i, &in->keys[at]))
-            recording->spikes[kept++] = recording->spikes[i];
+        if (is_of(in, i, &in->keys[at])) recording->spikes[kept++] = recording->spikes[i];
     if (status == SF_OK && name != NULL) {
         recording->spike_count = kept;
         status = order_units(recording, in->keys[at].well, in->error);
@@ -759,8 +708,7 @@ static int list_sessions(csv *in, sf_streams *streams)
     const sf_recording *all = in->recording;
     streams->what = in->streams.count > 0 ? in->streams.what : "session";
     int status = in->part_of == NULL ? sf_sessions_list(streams, NULL, true, all, in->error) : SF_OK;
-    if (status != SF_OK || in->streams.count == 0)
-        return status;
+    if (status != SF_OK || in->streams.count == 0) return status;
     if (in->part_of == NULL && streams->count == 0) { /* no unit steps back, of whatever well */
         *streams = in->streams;
         in->streams = (sf_streams){0};
@@ -774,8 +722,7 @@ static int list_sessions(csv *in, sf_streams *streams)
     for (size_t s = 0; status == SF_OK && s < in->streams.count; s++) {
         one.spike_count = 0;
         for (size_t i = 0; i < all->spike_count; i++)
-            if (is_of(in, i, &in->keys[s]))
-                one.spikes[one.spike_count++] = all->spikes[i];
+            if (is_of(in, i, &in->keys[s])) one.spikes[one.spike_count++] = all->spikes[i];
         status = sf_sessions_list(streams, &in->streams.items[s], in->streams.count == 1, &one, in->error);
     }
     sf_free(one.spikes);
@@ -811,13 +758,10 @@ int sf_csv_read_lines(sf_recording *recording, const sf_lines *lines, const sf_r
     *recording = (sf_recording){0};
     csv in = {.recording = recording, .lines = *lines, .error = error};
     int status = read_all(&in, how, progress);
-    if (status == SF_OK)
-        status = choose_stream(&in, how != NULL ? how->stream : NULL);
-    if (status == SF_OK)
-        status = sf_recording_finish(recording, error);
+    if (status == SF_OK) status = choose_stream(&in, how != NULL ? how->stream : NULL);
+    if (status == SF_OK) status = sf_recording_finish(recording, error);
     free_streams(&in);
-    if (status != SF_OK)
-        sf_recording_clear(recording);
+    if (status != SF_OK) sf_recording_clear(recording);
     return status;
 }
 
@@ -933,15 +877,12 @@ int sf_csv_list(sf_streams *streams, const char *path, const sf_reading *how, sf
     sf_recording recording = {0};
     csv in = {.recording = &recording, .error = error};
     int status = open_lines(&in.lines, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_lines whole = in.lines;
     status = read_all(&in, how, NULL);
     sf_lines_close(&whole);
-    if (status == SF_OK)
-        status = list_sessions(&in, streams);
-    if (status != SF_OK)
-        sf_streams_free(streams);
+    if (status == SF_OK) status = list_sessions(&in, streams);
+    if (status != SF_OK) sf_streams_free(streams);
     free_streams(&in);
     sf_recording_clear(&recording);
     return status;

@@ -169,8 +169,7 @@ static bool next_word(const char **at, char word[24], int *depth)
     bool was_small = false;
     for (; is_of_word(*from) && !(was_small && isupper((unsigned char)*from)); from++) {
         was_small = islower((unsigned char)*from);
-        if (length < 23)
-            word[length++] = (char)tolower((unsigned char)*from);
+        if (length < 23) word[length++] = (char)tolower((unsigned char)*from);
     }
     word[length] = '\0';
     *at = from;
@@ -180,8 +179,7 @@ static bool next_word(const char **at, char word[24], int *depth)
 static int scale_of(const char *word)
 {
     for (size_t i = 0; i < COUNT(scales); i++)
-        if (strcmp(word, scales[i].word) == 0)
-            return scales[i].exponent;
+        if (strcmp(word, scales[i].word) == 0) return scales[i].exponent;
     return SF_CSV_NO_SCALE;
 }
 
@@ -201,8 +199,7 @@ static bool is_factor(const char *word)
 static role role_of_word(const char *word)
 {
     for (size_t i = 0; i < COUNT(role_words); i++)
-        if (strcmp(word, role_words[i].word) == 0)
-            return role_words[i].role;
+        if (strcmp(word, role_words[i].word) == 0) return role_words[i].role;
     return OTHER;
 }
 
@@ -247,8 +244,7 @@ bool sf_csv_heads_times(char *const *names, size_t count)
     int exponent;
     for (size_t i = 0; i < count; i++) {
         role found = role_of(names[i], &exponent);
-        if (found == TIME || found == SAMPLE)
-            return true;
+        if (found == TIME || found == SAMPLE) return true;
     }
     return false;
 }
@@ -297,8 +293,7 @@ static int find(const heading *h, role one_of, role or_of, const char *what, siz
 {
     *at = SF_CSV_NONE;
     for (size_t i = 0; i < h->count; i++) {
-        if (h->roles[i] != one_of && h->roles[i] != or_of)
-            continue;
+        if (h->roles[i] != one_of && h->roles[i] != or_of) continue;
         if (*at == SF_CSV_NONE)
             *at = i;
         else if (second != NULL && *second == SF_CSV_NONE && strcmp(h->names[*at], h->names[i]) == 0)
@@ -314,8 +309,7 @@ static size_t find_unknown(const heading *h)
 {
     size_t at = SF_CSV_NONE;
     for (size_t i = 0; i < h->count; i++) {
-        if (h->roles[i] == OTHER && at != SF_CSV_NONE)
-            return SF_CSV_NONE;
+        if (h->roles[i] == OTHER && at != SF_CSV_NONE) return SF_CSV_NONE;
         at = h->roles[i] == OTHER ? i : at;
     }
     return at;
@@ -325,8 +319,7 @@ static size_t find_unknown(const heading *h)
 static void find_parts(const heading *h, sf_csv_form *form)
 {
     for (size_t i = 0; i < h->count; i++)
-        if (h->roles[i] == PART && form->part_count < SF_CSV_MOST_PARTS)
-            form->parts[form->part_count++] = i;
+        if (h->roles[i] == PART && form->part_count < SF_CSV_MOST_PARTS) form->parts[form->part_count++] = i;
     if (form->unit == SF_CSV_NONE && form->part_count == 1) {
         form->unit = form->parts[0];
         form->part_count = 0;
@@ -359,15 +352,12 @@ static int find_times(const heading *h, sf_csv_form *form)
     if (status == SF_OK && form->time == SF_CSV_NONE && h->count == 2)
         form->time = h->roles[1] == OTHER ? 1 : h->roles[0] == OTHER ? 0 : SF_CSV_NONE;
     form->is_guess = form->time != SF_CSV_NONE && h->roles[form->time] == OTHER;
-    if (status != SF_OK)
-        return status;
-    if (form->time == SF_CSV_NONE)
-        return refuse_missing(h, "times", "time_s");
+    if (status != SF_OK) return status;
+    if (form->time == SF_CSV_NONE) return refuse_missing(h, "times", "time_s");
     int exponent = form->counts_samples ? SF_CSV_NO_SCALE : h->exponents[form->time];
     form->names_scale = form->counts_samples || exponent != SF_CSV_NO_SCALE;
     form->exponent = exponent == SF_CSV_NO_SCALE ? 9 : exponent;
-    if (form->exponent != SF_CSV_NOT_READ)
-        return SF_OK;
+    if (form->exponent != SF_CSV_NOT_READ) return SF_OK;
     char name[41];
     sf_visible_printf(name, sizeof name, "%s", h->names[form->time]);
     return sf_fail(h->error, SF_DATA, h->path,
@@ -387,18 +377,12 @@ int sf_csv_form_of(sf_csv_form *form, char *const *names, size_t count, const ch
     for (size_t i = 0; i < h.count; i++)
         h.roles[i] = role_of(names[i], &h.exponents[i]);
     int status = find_times(&h, form);
-    if (status == SF_OK)
-        h.roles[form->time] = SKIPPED;
-    if (status == SF_OK)
-        status = find(&h, UNIT, ELECTRODE, "units", &form->unit, &form->of_unit);
-    if (status == SF_OK)
-        status = find(&h, WELL, WELL, "wells", &form->well, NULL);
-    if (status == SF_OK)
-        status = find(&h, AMPLITUDE, AMPLITUDE, "amplitudes", &form->amplitude, NULL);
-    if (status == SF_OK && form->unit == SF_CSV_NONE)
-        form->unit = find_unknown(&h);
-    if (status == SF_OK)
-        find_parts(&h, form);
+    if (status == SF_OK) h.roles[form->time] = SKIPPED;
+    if (status == SF_OK) status = find(&h, UNIT, ELECTRODE, "units", &form->unit, &form->of_unit);
+    if (status == SF_OK) status = find(&h, WELL, WELL, "wells", &form->well, NULL);
+    if (status == SF_OK) status = find(&h, AMPLITUDE, AMPLITUDE, "amplitudes", &form->amplitude, NULL);
+    if (status == SF_OK && form->unit == SF_CSV_NONE) form->unit = find_unknown(&h);
+    if (status == SF_OK) find_parts(&h, form);
     if (status == SF_OK && form->unit == SF_CSV_NONE && h.count > 1)
         status = refuse_missing(&h, "units", "unit");
     form->of_electrodes = status == SF_OK && form->unit != SF_CSV_NONE && h.roles[form->unit] == ELECTRODE;

@@ -55,8 +55,7 @@ static bool read_duration(const char **at, double *seconds)
         char *end;
         double number = isdigit((unsigned char)**at) ? strtod(*at, &end) : -1;
         double scale = number < 0 ? 0 : *end == 'h' ? 3600 : *end == 'm' ? 60 : *end == 's' ? 1 : 0;
-        if (scale == 0)
-            return any;
+        if (scale == 0) return any;
         *seconds += number * scale;
         *at = end + 1;
         any = true;
@@ -67,11 +66,9 @@ int sf_plate_take_section(sf_recording *recording, sf_error *error)
 {
     const char *text = sf_recording_metadata(recording, "Actual File Section Run");
     double from = 0, to = 0;
-    if (text == NULL || !read_duration(&text, &from) || strncmp(text, " to ", 4) != 0)
-        return SF_OK;
+    if (text == NULL || !read_duration(&text, &from) || strncmp(text, " to ", 4) != 0) return SF_OK;
     text += 4;
-    if (!read_duration(&text, &to) || *text != '\0' || !(from < to && to < 1e9))
-        return SF_OK;
+    if (!read_duration(&text, &to) || *text != '\0' || !(from < to && to < 1e9)) return SF_OK;
     double last = (double)sf_reader_last_ns(recording) * 1e-9;
     if (last >= from + (to - from) / 2) {
         recording->recorded = (sf_span){sf_seconds_to_ns(from), sf_seconds_to_ns(to)};

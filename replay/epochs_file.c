@@ -41,8 +41,7 @@ static int read_epoch(sf_epoch *epoch, const sf_lines *lines, int exponent, char
  * that is read. */
 static bool take_heading(const sf_lines *lines, char *line, int *exponent)
 {
-    if (lines->number != 1 || !isalpha((unsigned char)line[strspn(line, " \t\r\"")]))
-        return false;
+    if (lines->number != 1 || !isalpha((unsigned char)line[strspn(line, " \t\r\"")])) return false;
     char *rest = line;
     sf_lines_field(lines, &rest);
     int scale = rest != NULL ? sf_csv_scale(sf_lines_field(lines, &rest)) : SF_CSV_NO_SCALE;
@@ -68,8 +67,7 @@ int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error 
     int exponent = 9;
     for (char *line; status == SF_OK && (line = sf_lines_next(&lines)) != NULL;) {
         bool is_blank = line[strspn(line, " \t\r\"")] == '\0';
-        if (is_blank || take_heading(&lines, line, &exponent))
-            continue;
+        if (is_blank || take_heading(&lines, line, &exponent)) continue;
         if (exponent == SF_CSV_NOT_READ)
             status = sf_fail(error, SF_DATA, path,
                              "line 1: its unit of time is not read: expected s, ms, us or ns, as "
@@ -79,10 +77,8 @@ int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error 
         else
             status = read_epoch((sf_epoch *)list + length++, &lines, exponent, line, error);
     }
-    if (status == SF_OK && length > 0)
-        qsort(list, length, sizeof **epochs, compare_epochs);
-    if (status == SF_OK)
-        status = check(list, length, path, error);
+    if (status == SF_OK && length > 0) qsort(list, length, sizeof **epochs, compare_epochs);
+    if (status == SF_OK) status = check(list, length, path, error);
     sf_lines_close(&lines);
     if (status != SF_OK) {
         sf_free(list);

@@ -42,8 +42,7 @@ int sf_folder_integers(int64_t **values, const char *folder, const char *name, s
 static const sf_folder_reader *find_reader(const char *path)
 {
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (readers[i]->recognises(path))
-            return readers[i];
+        if (readers[i]->recognises(path)) return readers[i];
     return NULL;
 }
 
@@ -90,18 +89,15 @@ static void look_below(nearby *all, const char *folder, int levels)
 /* The recording that the path lies in, not too far below; false where it lies in none. */
 static bool find_above(char folder[SF_FOLDER_PATH], const char *path)
 {
-    if (snprintf(folder, SF_FOLDER_PATH, "%s", path) >= SF_FOLDER_PATH)
-        return false;
+    if (snprintf(folder, SF_FOLDER_PATH, "%s", path) >= SF_FOLDER_PATH) return false;
     for (int level = 0; level < MOST_LEVELS; level++) {
         char *slash = strrchr(folder, '/');
-        if (slash == NULL && level > 0)
-            return false;
+        if (slash == NULL && level > 0) return false;
         if (slash != NULL)
             *slash = '\0';
         else
             snprintf(folder, SF_FOLDER_PATH, ".");
-        if (find_reader(folder) != NULL)
-            return true;
+        if (find_reader(folder) != NULL) return true;
     }
     return false;
 }
@@ -113,16 +109,14 @@ static bool may_be_part(const char *path)
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path,
                *suffix = strrchr(name, '.');
     for (size_t i = 0; suffix != NULL && i < sizeof endings / sizeof endings[0]; i++)
-        if (strcmp(suffix, endings[i]) == 0)
-            return true;
+        if (strcmp(suffix, endings[i]) == 0) return true;
     return strncmp(name, "cluster_", strlen("cluster_")) == 0; /* what Phy and Kilosort say of clusters */
 }
 
 int sf_folder_refuse_part(const char *path, sf_error *error)
 {
     char folder[SF_FOLDER_PATH];
-    if (!may_be_part(path) || !find_above(folder, path))
-        return SF_OK;
+    if (!may_be_part(path) || !find_above(folder, path)) return SF_OK;
     return sf_fail(error, SF_NO_INPUT, path, "is one file of a recording that is a folder: give %s", folder);
 }
 
@@ -161,8 +155,7 @@ static int read_chosen(sf_recording *recording, const sf_folder_reader *reader, 
     int status = reader->list != NULL ? reader->list(&streams, path, error) : SF_OK;
     if (status == SF_OK)
         status = sf_streams_choose(&streams, how->stream, path, &own.stream, &session, error);
-    if (status == SF_OK)
-        status = reader->read(recording, path, &own, error);
+    if (status == SF_OK) status = reader->read(recording, path, &own, error);
     if (status == SF_OK)
         status = sf_sessions_take(recording, streams.count > 1 ? own.stream : NULL, session, error);
     sf_streams_free(&streams);
@@ -186,15 +179,12 @@ static int read_stream(sf_recording *recording, const char *stream, const void *
 int sf_folder_list(sf_streams *streams, const char *path, const sf_reading *how, sf_error *error)
 {
     const stream_source from = {find_reader(path), path, how};
-    if (from.reader == NULL)
-        return refuse(path, error);
+    if (from.reader == NULL) return refuse(path, error);
     sf_streams found = {0};
     int status = from.reader->list != NULL ? from.reader->list(&found, path, error) : SF_OK;
-    if (status == SF_OK)
-        status = sf_sessions_list_all(streams, &found, read_stream, &from, error);
+    if (status == SF_OK) status = sf_sessions_list_all(streams, &found, read_stream, &from, error);
     sf_streams_free(&found);
-    if (status != SF_OK)
-        sf_streams_free(streams);
+    if (status != SF_OK) sf_streams_free(streams);
     return status;
 }
 
@@ -202,14 +192,10 @@ int sf_folder_read(sf_recording *recording, const char *path, const sf_reading *
 {
     *recording = (sf_recording){0};
     const sf_folder_reader *reader = find_reader(path);
-    if (reader == NULL)
-        return refuse(path, error);
+    if (reader == NULL) return refuse(path, error);
     int status = (recording->path = sf_copy_string(path)) != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = read_chosen(recording, reader, path, how, error);
-    if (status == SF_OK)
-        status = sf_recording_finish(recording, error);
-    if (status != SF_OK)
-        sf_recording_clear(recording);
+    if (status == SF_OK) status = read_chosen(recording, reader, path, how, error);
+    if (status == SF_OK) status = sf_recording_finish(recording, error);
+    if (status != SF_OK) sf_recording_clear(recording);
     return status;
 }

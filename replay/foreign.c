@@ -50,8 +50,7 @@ static bool recognises(hid_t file)
 static int add_name(void *context, hid_t group, const char *name)
 {
     sf_text *names = context, file = {0};
-    if (names->length > 200)
-        return 1;
+    if (names->length > 200) return 1;
     sf_text_printf(names, "%s/%s", names->length > 0 ? ", " : "", name);
     if (sf_hdf_external_link(group, name, &file))
         sf_text_printf(names, " (a link into another file, '%s', which is not followed: give that)",

@@ -64,16 +64,13 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
     if (status == SF_OK && count != id_count)
         status = sf_fail(error, SF_DATA, input->path, "damaged: /times has %zu rows and /cluster_id has %zu",
                          count, id_count);
-    if (status == SF_OK)
-        status = read_centres(&all, &centres, input, error);
+    if (status == SF_OK) status = read_centres(&all, &centres, input, error);
     if (status == SF_OK)
         status = sf_reader_number_units(recording, &units, ids, count, describe, &all, error);
     const sf_spikes_in_samples spikes = {
         .samples = frames, .units = units, .count = count, .rate_hz = rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, input->path, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, input->path, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
     sf_free(frames);
     sf_free(ids);
     sf_free(centres);

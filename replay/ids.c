@@ -23,8 +23,7 @@ static size_t find_place(const sf_ids *ids, int64_t id)
 int sf_ids_set(sf_ids *ids, int64_t id, uint32_t unit, sf_error *error)
 {
     size_t at = find_place(ids, id);
-    if (at < ids->count && ids->items[at].id == id)
-        return SF_OK;
+    if (at < ids->count && ids->items[at].id == id) return SF_OK;
     if (ids->count == SF_MOST_IDS)
         return sf_fail(error, SF_DATA, NULL, "damaged: it numbers more than %d units", SF_MOST_IDS);
     if (sf_reserve(&ids->items, &ids->capacity, ids->count + 1, sizeof *ids->items) != 0)
@@ -45,8 +44,7 @@ int sf_ids_of(sf_ids *ids, const int64_t *values, size_t count, sf_error *error)
 {
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < count; i++)
-        if (i == 0 || values[i] != values[i - 1])
-            status = sf_ids_set(ids, values[i], 0, error);
+        if (i == 0 || values[i] != values[i - 1]) status = sf_ids_set(ids, values[i], 0, error);
     for (size_t i = 0; i < ids->count; i++)
         ids->items[i].unit = (uint32_t)i;
     return status;

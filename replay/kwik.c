@@ -47,8 +47,7 @@ static int list_shanks(sf_streams *streams, const sf_hdf_input *input, sf_error 
     listing list = {.streams = streams, .error = error};
     hid_t groups = sf_hdf_open(input->file, "/channel_groups");
     streams->what = "channel group";
-    if (groups >= 0 && H5Iget_type(groups) == H5I_GROUP)
-        sf_hdf_each_member(groups, visit_shank, &list);
+    if (groups >= 0 && H5Iget_type(groups) == H5I_GROUP) sf_hdf_each_member(groups, visit_shank, &list);
     sf_hdf_close(groups);
     return list.status;
 }
@@ -142,8 +141,7 @@ static int read_shank(sf_recording *recording, hid_t shank, double rate_hz, cons
         status = sf_reader_number_units(recording, &units, ids, count, describe, &all, error);
     const sf_spikes_in_samples spikes = {
         .samples = times, .units = units, .count = count, .rate_hz = rate_hz * PARTS, .finer = true};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, path, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, path, error);
     sf_free(times);
     sf_free(ids);
     sf_free(units);
@@ -166,10 +164,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
         status = sf_reader_check_rate(&rate_hz, input->rate_hz, input->path,
                                       "the attribute sample_rate in /recordings", error);
     hid_t shank = status == SF_OK ? sf_hdf_open(input->file, path) : H5I_INVALID_HID;
-    if (status == SF_OK)
-        status = read_shank(recording, shank, rate_hz, input->path, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
+    if (status == SF_OK) status = read_shank(recording, shank, rate_hz, input->path, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
     sf_hdf_close(shank);
     return status;
 }

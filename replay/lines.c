@@ -39,8 +39,7 @@ void sf_lines_close(sf_lines *lines)
 static bool is_field(const char *field, const char *end)
 {
     const char *comma = memchr(field, ',', (size_t)(end - field));
-    if (comma == NULL)
-        return true;
+    if (comma == NULL) return true;
     return comma > field && isdigit((unsigned char)comma[-1]) && isdigit((unsigned char)comma[1]) &&
            memchr(comma + 1, ',', (size_t)(end - comma - 1)) == NULL;
 }
@@ -50,8 +49,7 @@ static bool is_field(const char *field, const char *end)
 static bool separates(char separator, const char *line, const char *end)
 {
     const char *first = memchr(line, separator, (size_t)(end - line));
-    if (first == NULL)
-        return false;
+    if (first == NULL) return false;
     size_t found = 0, commas = 0;
     for (const char *at = line; at < end; at++) {
         found += *at == separator;
@@ -68,8 +66,7 @@ static char blank_or_comma(const char *line, const char *end)
 {
     bool quoted = false, between = false;
     for (const char *at = line; at < end; at++) {
-        if (*at == ',' || *at == ';' || *at == '\t')
-            return ',';
+        if (*at == ',' || *at == ';' || *at == '\t') return ',';
         quoted = quoted != (*at == '"');
         between = between || (*at == ' ' && !quoted && at > line && strspn(at, " ") < (size_t)(end - at));
     }
@@ -80,8 +77,7 @@ static char find_separator(const char *text, const char *end)
 {
     const char *line = text + strspn(text, " \t\r\n");
     const char *line_end = line + strcspn(line, "\r\n");
-    if (line >= end)
-        return ',';
+    if (line >= end) return ',';
     const char *begin = line;
     const char *quote = *line == '"' ? memchr(line + 1, '"', (size_t)(line_end - line - 1)) : NULL;
     line = quote != NULL ? quote : line; /* what is quoted may hold separators */
@@ -107,12 +103,10 @@ void sf_lines_separate_anew(sf_lines *lines)
 
 char *sf_lines_next(sf_lines *lines)
 {
-    if (lines->at >= lines->end)
-        return NULL;
+    if (lines->at >= lines->end) return NULL;
     char *line = lines->at;
     char *stop = memchr(line, '\n', (size_t)(lines->end - line));
-    if (stop == NULL)
-        stop = lines->end;
+    if (stop == NULL) stop = lines->end;
     *stop = '\0';
     lines->at = stop + 1;
     lines->number++;
@@ -121,8 +115,7 @@ char *sf_lines_next(sf_lines *lines)
 
 char *sf_lines_field(const sf_lines *lines, char **rest)
 {
-    if (lines->separator != ' ')
-        return sf_text_field(rest, lines->separator);
+    if (lines->separator != ' ') return sf_text_field(rest, lines->separator);
     *rest += strspn(*rest, " ");
     char *field = sf_text_field(rest, ' ');
     if (*rest != NULL && (*rest)[strspn(*rest, " \r")] == '\0') /* blanks at the end of a line */
@@ -133,8 +126,7 @@ char *sf_lines_field(const sf_lines *lines, char **rest)
 bool sf_lines_scaled(const sf_lines *lines, char *field, int exponent, int64_t *value)
 {
     char *comma = lines->separator != ',' ? strchr(field, ',') : NULL;
-    if (comma != NULL)
-        *comma = '.';
+    if (comma != NULL) *comma = '.';
     return sf_parse_scaled(field, exponent, value);
 }
 

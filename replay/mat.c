@@ -25,8 +25,7 @@
 static const sf_mat_value *find(const sf_mat_value *of, const char *name)
 {
     for (size_t i = 0; of != NULL && of->kind == SF_MAT_STRUCT && i < of->count; i++)
-        if (strcmp(of->items[i].name, name) == 0)
-            return &of->items[i];
+        if (strcmp(of->items[i].name, name) == 0) return &of->items[i];
     return NULL;
 }
 
@@ -148,8 +147,7 @@ static const sf_mat_value *train_of(const sf_mat_value *element, const char *met
 static bool has_methods(const reading *in)
 {
     for (size_t i = 0; in->times != NULL && in->times->kind == SF_MAT_CELL && i < in->times->count; i++)
-        if (in->times->items[i].kind == SF_MAT_STRUCT)
-            return true;
+        if (in->times->items[i].kind == SF_MAT_STRUCT) return true;
     return false;
 }
 
@@ -180,11 +178,9 @@ static int find_scale(reading *in, double given_hz)
         if (!in->counts_samples && in->exponent == 9 && strcmp(unit->text, "s") != 0)
             return refuse_scale(in, unit->text);
     }
-    if (!in->counts_samples)
-        return given_hz > 0 ? sf_refuse_rate(in->path, in->error) : SF_OK;
+    if (!in->counts_samples) return given_hz > 0 ? sf_refuse_rate(in->path, in->error) : SF_OK;
     in->rate_hz = number_of(find(&in->file, "fs"));
-    if (isnan(in->rate_hz))
-        in->rate_hz = number_of(find(params, "fs"));
+    if (isnan(in->rate_hz)) in->rate_hz = number_of(find(params, "fs"));
     return sf_reader_check_rate(&in->rate_hz, given_hz, in->path, "fs", in->error);
 }
 
@@ -193,10 +189,8 @@ static int open_reading(reading *in, const sf_hdf_input *input, sf_error *error)
     *in = (reading){.path = input->path, .error = error};
     int status = input->file >= 0 ? sf_mat_load_hdf5(&in->file, input, error)
                                   : sf_mat_load_file(&in->file, input, error);
-    if (status == SF_OK)
-        status = find_times(in, &in->file);
-    if (status == SF_OK)
-        find_units(in);
+    if (status == SF_OK) status = find_times(in, &in->file);
+    if (status == SF_OK) find_units(in);
     return status;
 }
 
@@ -206,8 +200,7 @@ static int add_method(sf_streams *streams, const reading *in, const char *method
 {
     uint64_t spikes = 0;
     for (size_t i = 0; i < streams->count; i++)
-        if (strcmp(streams->items[i].name, method) == 0)
-            return SF_OK;
+        if (strcmp(streams->items[i].name, method) == 0) return SF_OK;
     for (size_t i = 0; i < in->times->count; i++) {
         const sf_mat_value *train = train_of(&in->times->items[i], method);
         spikes += train != NULL ? train->count : 0;
@@ -219,13 +212,11 @@ static int list_methods(sf_streams *streams, const sf_hdf_input *input, sf_error
 {
     reading in;
     int status = open_reading(&in, input, error);
-    if (status == SF_OK && has_methods(&in))
-        streams->what = "method";
+    if (status == SF_OK && has_methods(&in)) streams->what = "method";
     for (size_t i = 0; status == SF_OK && streams->what != NULL && i < in.times->count; i++) {
         const sf_mat_value *element = &in.times->items[i];
         for (size_t m = 0; status == SF_OK && element->kind == SF_MAT_STRUCT && m < element->count; m++)
-            if (is_train(&element->items[m]))
-                status = add_method(streams, &in, element->items[m].name);
+            if (is_train(&element->items[m])) status = add_method(streams, &in, element->items[m].name);
     }
     sf_mat_free(&in.file);
     return status;
@@ -248,8 +239,7 @@ static int add_train(sf_recording *recording, trains *all, const reading *in, co
     if (sf_reserve(&all->ends, &all->end_capacity, recording->units.count + 1, sizeof *all->ends) != 0 ||
         sf_reserve(&all->values, &all->capacity, all->count + count, sizeof *all->values) != 0)
         return sf_fail_memory(in->error);
-    if (count > 0)
-        memcpy(all->values + all->count, values, count * sizeof *values);
+    if (count > 0) memcpy(all->values + all->count, values, count * sizeof *values);
     all->count += count;
     all->ends[recording->units.count] = all->count;
     return sf_units_add(&recording->units, &unit, in->error);
@@ -292,8 +282,7 @@ static int add_table(sf_recording *recording, trains *all, const reading *in)
             status = sf_fail(in->error, SF_DATA, in->path, "damaged: number %zu of %.40s is none", i,
                              in->units->name);
     }
-    if (status == SF_OK)
-        qsort(rows, count, sizeof *rows, by_unit);
+    if (status == SF_OK) qsort(rows, count, sizeof *rows, by_unit);
     for (size_t first = 0, last; status == SF_OK && first < count; first = last) {
         for (last = first; last < count && rows[last].unit == rows[first].unit; last++)
             values[last - first] = rows[last].time;
@@ -312,8 +301,7 @@ static int add_vectors(sf_recording *recording, trains *all, const reading *in)
         const sf_mat_value *value = &in->file.items[i];
         if (value->kind != SF_MAT_NUMBERS || value->count == 1) /* a setting */
             continue;
-        if (!ascends(value) || is_axis(value))
-            return refuse_nothing(in);
+        if (!ascends(value) || is_axis(value)) return refuse_nothing(in);
         status = add_train(recording, all, in, value->name, -1, value->numbers, value->count);
     }
     return status == SF_OK && all->count == 0 ? refuse_nothing(in) : status;
@@ -323,8 +311,7 @@ static int add_trains(sf_recording *recording, trains *all, const reading *in)
 {
     const sf_mat_value *times = in->times;
     int status = SF_OK;
-    if (times == NULL)
-        return add_vectors(recording, all, in);
+    if (times == NULL) return add_vectors(recording, all, in);
     if (is_train(times))
         return in->units != NULL
                    ? add_table(recording, all, in)
@@ -354,8 +341,7 @@ static int take_samples(sf_recording *recording, const trains *all, const readin
     }
     const sf_spikes_in_samples spikes = {
         .samples = samples, .units = units, .count = all->count, .rate_hz = in->rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, in->path, in->error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, in->path, in->error);
     sf_free(samples);
     sf_free(units);
     return status;
@@ -406,16 +392,12 @@ static int read_variables(sf_recording *recording, const sf_hdf_input *input, sf
     trains all = {0};
     int status = open_reading(&in, input, error);
     in.method = input->stream;
-    if (status == SF_OK)
-        status = find_scale(&in, input->rate_hz);
-    if (status == SF_OK)
-        status = tell_form(recording, &in);
-    if (status == SF_OK)
-        status = add_trains(recording, &all, &in);
+    if (status == SF_OK) status = find_scale(&in, input->rate_hz);
+    if (status == SF_OK) status = tell_form(recording, &in);
+    if (status == SF_OK) status = add_trains(recording, &all, &in);
     if (status == SF_OK)
         status = in.counts_samples ? take_samples(recording, &all, &in) : take_seconds(recording, &all, &in);
-    if (status == SF_OK)
-        take_duration(recording, &in);
+    if (status == SF_OK) take_duration(recording, &in);
     sf_free(all.values);
     sf_free(all.ends);
     sf_mat_free(&in.file);

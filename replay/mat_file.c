@@ -58,8 +58,7 @@ static size_t count_of(const matvar_t *from)
 {
     size_t count = 1;
     for (int i = 0; i < from->rank; i++)
-        if (__builtin_mul_overflow(count, from->dims[i], &count))
-            return SIZE_MAX;
+        if (__builtin_mul_overflow(count, from->dims[i], &count)) return SIZE_MAX;
     return from->rank > 0 ? count : 0;
 }
 
@@ -69,8 +68,7 @@ static int take_numbers(sf_mat_value *to, const matvar_t *from, sf_error *error)
     if (from->isComplex || width == 0 || (count > 0 && from->data == NULL) || count > from->nbytes / width)
         return SF_OK;
     to->numbers = sf_resize(NULL, count, sizeof *to->numbers);
-    if (to->numbers == NULL)
-        return sf_fail_memory(error);
+    if (to->numbers == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++)
         to->numbers[i] = number_at(from, i);
     to->kind = SF_MAT_NUMBERS;
@@ -114,8 +112,7 @@ static int take_elements(sf_mat_value *to, matvar_t *from, int depth, sf_error *
     if (from->data == NULL ||
         count > from->nbytes / sizeof(matvar_t *) / (is_cell || fields == 0 ? 1 : fields))
         return SF_OK;
-    if (!is_cell && count == 1)
-        return take_fields(to, from, 0, depth, error);
+    if (!is_cell && count == 1) return take_fields(to, from, 0, depth, error);
     to->kind = SF_MAT_CELL;
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         sf_mat_value *item = sf_mat_add(to, NULL);
@@ -130,8 +127,7 @@ static int take_elements(sf_mat_value *to, matvar_t *from, int depth, sf_error *
 
 static int take(sf_mat_value *to, matvar_t *from, int depth, sf_error *error)
 {
-    if (from == NULL || depth > SF_MAT_DEEPEST)
-        return SF_OK;
+    if (from == NULL || depth > SF_MAT_DEEPEST) return SF_OK;
     switch (from->class_type) {
     case MAT_C_CELL:
     case MAT_C_STRUCT:
@@ -174,13 +170,11 @@ static bool is_whole(const char *path)
         uint32_t kind = sf_little_32(tag), bytes = sf_little_32(tag + 4);
         if (head[126] == 'M') /* "MI": the other end comes first */
             kind = __builtin_bswap32(kind), bytes = __builtin_bswap32(bytes);
-        if (kind != MATRIX && kind != COMPRESSED)
-            break;
+        if (kind != MATRIX && kind != COMPRESSED) break;
         at += sizeof tag + bytes;
         good = at <= size;
     }
-    if (file >= 0)
-        close(file);
+    if (file >= 0) close(file);
     return good;
 }
 
@@ -191,8 +185,7 @@ int sf_mat_load_file(sf_mat_value *file, const sf_hdf_input *input, sf_error *er
     if (!is_whole(input->path))
         return sf_fail(error, SF_DATA, input->path, "damaged: it ends within a variable");
     mat_t *mat = Mat_Open(input->path, MAT_ACC_RDONLY);
-    if (mat == NULL)
-        return sf_fail(error, SF_DATA, input->path, "damaged: libmatio does not open it");
+    if (mat == NULL) return sf_fail(error, SF_DATA, input->path, "damaged: libmatio does not open it");
     for (matvar_t *next; status == SF_OK && (next = Mat_VarReadNextInfo(mat)) != NULL; Mat_VarFree(next)) {
         sf_mat_value *item = next->name != NULL ? sf_mat_add(file, next->name) : NULL;
         bool wanted = next->name != NULL && (is_vector(next) || sf_mat_is_wanted(next->name));

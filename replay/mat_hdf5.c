@@ -54,8 +54,7 @@ static int take_text(sf_mat_value *to, hid_t object, const char *path, sf_error 
         text[i] = codes.numbers[i] >= 1 && codes.numbers[i] < 128 ? (char)codes.numbers[i] : '?';
     sf_mat_free(&codes);
     to->kind = SF_MAT_TEXT;
-    if (status == SF_OK && (to->text = sf_copy_string(text)) == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && (to->text = sf_copy_string(text)) == NULL) status = sf_fail_memory(error);
     return status;
 }
 
@@ -97,8 +96,7 @@ static int take_field_of(void *context, size_t i, hid_t object)
             item->kind = SF_MAT_STRUCT;
     }
     sf_mat_value *value = of->status == SF_OK ? sf_mat_add(&of->to->items[i], field->name) : NULL;
-    if (value == NULL)
-        return of->status = sf_fail_memory(of->error);
+    if (value == NULL) return of->status = sf_fail_memory(of->error);
     return of->status = take(value, object, of->depth + 2, of->path, of->error);
 }
 
@@ -132,16 +130,12 @@ static int take_struct(sf_mat_value *to, hid_t group, int depth, const char *pat
 static int take(sf_mat_value *to, hid_t object, int depth, const char *path, sf_error *error)
 {
     H5T_class_t class = H5Iget_type(object) == H5I_DATASET ? sf_hdf_class(object, ".") : H5T_NO_CLASS;
-    if (depth > SF_MAT_DEEPEST)
-        return SF_OK;
+    if (depth > SF_MAT_DEEPEST) return SF_OK;
     if (H5Iget_type(object) == H5I_GROUP && is_of(object, "struct"))
         return take_struct(to, object, depth, path, error);
-    if (class == H5T_REFERENCE && is_of(object, "cell"))
-        return take_cell(to, object, depth, path, error);
-    if (class == H5T_INTEGER && is_of(object, "char"))
-        return take_text(to, object, path, error);
-    if (class == H5T_INTEGER || class == H5T_FLOAT)
-        return take_numbers(to, object, path, error);
+    if (class == H5T_REFERENCE && is_of(object, "cell")) return take_cell(to, object, depth, path, error);
+    if (class == H5T_INTEGER && is_of(object, "char")) return take_text(to, object, path, error);
+    if (class == H5T_INTEGER || class == H5T_FLOAT) return take_numbers(to, object, path, error);
     return SF_OK;
 }
 

@@ -78,8 +78,7 @@ static int visit_outer(void *context, hid_t group, const char *name)
     listing *list = context;
     hid_t outer = sf_hdf_open(group, name);
     list->outer = name;
-    if (outer >= 0 && H5Iget_type(outer) == H5I_GROUP)
-        sf_hdf_each_member(outer, visit_inner, list);
+    if (outer >= 0 && H5Iget_type(outer) == H5I_GROUP) sf_hdf_each_member(outer, visit_inner, list);
     sf_hdf_close(outer);
     return list->status != SF_OK;
 }
@@ -179,8 +178,7 @@ static int take_shared(bool *is_shared, sf_recording *recording, const sf_ids *c
             from->of_channel,
             (int32_t[]){from->channels[i], recording->units.items[by_channel].electrode, from->electrodes[i]},
             sizeof from->of_channel);
-    if (by_channel != SF_NO_UNIT || by_electrode == SF_NO_UNIT)
-        return SF_OK;
+    if (by_channel != SF_NO_UNIT || by_electrode == SF_NO_UNIT) return SF_OK;
     int32_t first = -1;
     for (size_t k = 0; k < i && first < 0; k++)
         first = from->electrodes[k] == from->electrodes[i] ? from->channels[k] : -1;
@@ -217,8 +215,7 @@ static int add_units(sf_recording *recording, sf_ids *channels, routing *from, c
     sf_ids electrodes = {0};
     for (size_t i = 0; status == SF_OK && i < from->count; i++) {
         char name[16];
-        if (from->channels[i] < 0 || from->electrodes[i] < 0)
-            continue;
+        if (from->channels[i] < 0 || from->electrodes[i] < 0) continue;
         snprintf(name, sizeof name, "%" PRId32, from->electrodes[i]);
         const sf_unit unit = {.name = name,
                               .x_um = from->x[i],
@@ -228,13 +225,11 @@ static int add_units(sf_recording *recording, sf_ids *channels, routing *from, c
                               .well = well};
         bool is_shared;
         status = take_shared(&is_shared, recording, channels, &electrodes, from, i, error);
-        if (status != SF_OK || is_shared)
-            continue;
+        if (status != SF_OK || is_shared) continue;
         status = sf_ids_set(channels, from->channels[i], (uint32_t)recording->units.count, error);
         if (status == SF_OK)
             status = sf_ids_set(&electrodes, from->electrodes[i], (uint32_t)recording->units.count, error);
-        if (status == SF_OK)
-            status = sf_units_add(&recording->units, &unit, error);
+        if (status == SF_OK) status = sf_units_add(&recording->units, &unit, error);
     }
     sf_ids_free(&electrodes);
     return status == SF_OK ? tell_shared(recording, from, error) : status;
@@ -279,12 +274,10 @@ static void drop_seconds(sf_recording *recording, table *rows, const sf_ids *sec
     for (size_t i = 0; seconds->count > 0 && i < rows->count; i++) {
         rows->frames[kept] = rows->frames[i];
         rows->units[kept] = rows->units[i];
-        if (rows->amplitudes != NULL)
-            rows->amplitudes[kept] = rows->amplitudes[i];
+        if (rows->amplitudes != NULL) rows->amplitudes[kept] = rows->amplitudes[i];
         kept += sf_ids_find(seconds, rows->channels[i]) == SF_NO_UNIT;
     }
-    if (seconds->count == 0 || kept == rows->count)
-        return;
+    if (seconds->count == 0 || kept == rows->count) return;
     sf_recording_drop(recording, "on a second channel of an electrode", rows->count - kept);
     rows->count = kept;
 }
@@ -333,8 +326,7 @@ typedef struct plan {
 static int set_recorded(sf_recording *recording, const plan *of, const char *path, sf_error *error)
 {
     int64_t frames;
-    if (!of->has_last)
-        return SF_OK;
+    if (!of->has_last) return SF_OK;
     if (__builtin_sub_overflow(of->frames[1], of->frames[0], &frames) || frames == INT64_MAX ||
         !sf_samples_to_ns(frames + 1, of->rate_hz, &recording->recorded.stop_ns))
         return sf_fail(error, SF_DATA, path, "damaged: it counts frames from %" PRId64 " to %" PRId64,
@@ -349,14 +341,10 @@ static int read_plan(sf_recording *recording, plan *of, const char *path, sf_err
     sf_ids channels = {0};
     table rows = {0};
     int status = read_routing(&electrodes, of->at, of->mapping, path, error);
-    if (status == SF_OK)
-        status = add_units(recording, &channels, &electrodes, of->well, error);
-    if (status == SF_OK)
-        status = read_table(&rows, of->at, of->spikes, &channels, path, error);
-    if (status == SF_OK && !of->has_first)
-        of->frames[0] = least(rows.frames, rows.count);
-    if (status == SF_OK)
-        drop_seconds(recording, &rows, &electrodes.seconds);
+    if (status == SF_OK) status = add_units(recording, &channels, &electrodes, of->well, error);
+    if (status == SF_OK) status = read_table(&rows, of->at, of->spikes, &channels, path, error);
+    if (status == SF_OK && !of->has_first) of->frames[0] = least(rows.frames, rows.count);
+    if (status == SF_OK) drop_seconds(recording, &rows, &electrodes.seconds);
     const sf_spikes_in_samples spikes = {.samples = rows.frames,
                                          .units = rows.units,
                                          .amplitudes = rows.amplitudes,
@@ -364,12 +352,9 @@ static int read_plan(sf_recording *recording, plan *of, const char *path, sf_err
                                          .first = of->frames[0],
                                          .rate_hz = of->rate_hz,
                                          .from_first = of->has_first};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, path, error);
-    if (status == SF_OK)
-        status = set_recorded(recording, of, path, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "sampling_rate", of->rate_hz, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, path, error);
+    if (status == SF_OK) status = set_recorded(recording, of, path, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "sampling_rate", of->rate_hz, error);
     if (status == SF_OK)
         status = sf_reader_metadata_real(recording, "first_frame", (double)of->frames[0], error);
     free_routing(&electrodes);
@@ -384,8 +369,7 @@ static int read_old(sf_recording *recording, const sf_hdf_input *input, sf_error
     plan of = {
         .at = input->file, .spikes = "/proc0/spikeTimes", .mapping = "/mapping", .rate_hz = OLD_RATE_HZ};
     of.has_first = sf_hdf_read_cells(input->file, "/sig", FRAME_ROW, 0, words);
-    if (of.has_first)
-        of.frames[0] = (words[1] & 0xffff) << 16 | (words[0] & 0xffff);
+    if (of.has_first) of.frames[0] = (words[1] & 0xffff) << 16 | (words[0] & 0xffff);
     int status = sf_reader_check_rate(&of.rate_hz, input->rate_hz, input->path, "nothing", error);
     return status == SF_OK ? read_plan(recording, &of, input->path, error) : status;
 }
@@ -402,10 +386,8 @@ static int read_new(sf_recording *recording, const sf_hdf_input *input, sf_error
     sf_hdf_number(of.at, "settings/sampling", &of.rate_hz);
     of.has_first = of.has_last = read_frames(of.at, of.frames);
     int status = sf_reader_check_rate(&of.rate_hz, input->rate_hz, input->path, "settings/sampling", error);
-    if (status == SF_OK)
-        status = read_plan(recording, &of, input->path, error);
-    if (status == SF_OK)
-        status = sf_recording_set_metadata(recording, "recording", input->stream, error);
+    if (status == SF_OK) status = read_plan(recording, &of, input->path, error);
+    if (status == SF_OK) status = sf_recording_set_metadata(recording, "recording", input->stream, error);
     sf_hdf_close(of.at);
     return status;
 }
@@ -418,8 +400,7 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
                                 : sf_reader_set_format(recording, error, "MaxWell %.32s",
                                                        version.data != NULL ? version.data : "");
     sf_text_free(&version);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (input->stream == NULL)
         return sf_fail(
             error, SF_DATA, input->path,

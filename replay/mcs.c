@@ -87,8 +87,7 @@ static int visit_stream(void *context, hid_t group, const char *name)
 static void visit_streams(listing *list, hid_t recording)
 {
     hid_t streams = sf_hdf_open(recording, list->of->group);
-    if (streams >= 0 && H5Iget_type(streams) == H5I_GROUP)
-        sf_hdf_each_member(streams, visit_stream, list);
+    if (streams >= 0 && H5Iget_type(streams) == H5I_GROUP) sf_hdf_each_member(streams, visit_stream, list);
     sf_hdf_close(streams);
 }
 
@@ -98,8 +97,7 @@ static const place *place_of(hid_t recording)
 {
     listing stamps = {.of = &places[0]}, segments = {.of = &places[1]};
     visit_streams(&stamps, recording);
-    if (stamps.all_spikes == 0)
-        visit_streams(&segments, recording);
+    if (stamps.all_spikes == 0) visit_streams(&segments, recording);
     return segments.all_spikes > 0 || (stamps.found == 0 && segments.found > 0) ? &places[1] : &places[0];
 }
 
@@ -119,8 +117,7 @@ static int list_streams(sf_streams *streams, const sf_hdf_input *input, sf_error
     listing list = {.streams = streams, .error = error};
     hid_t data = sf_hdf_open(input->file, "/Data");
     streams->what = "spike stream";
-    if (data >= 0 && H5Iget_type(data) == H5I_GROUP)
-        sf_hdf_each_member(data, visit_recording, &list);
+    if (data >= 0 && H5Iget_type(data) == H5I_GROUP) sf_hdf_each_member(data, visit_recording, &list);
     sf_hdf_close(data);
     return list.status;
 }
@@ -205,8 +202,7 @@ static int check_unit(const spike_stream *it, const char *path, sf_error *error)
 {
     char **units = NULL;
     size_t count = 0;
-    if (!sf_hdf_has_field(it->at, it->of->info, "Unit"))
-        return SF_OK;
+    if (!sf_hdf_has_field(it->at, it->of->info, "Unit")) return SF_OK;
     int status = sf_hdf_read_field_strings(it->at, it->of->info, "Unit", path, &units, &count, error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         if (strcmp(units[i], "s") != 0)
@@ -266,10 +262,8 @@ static int read_source_labels(spike_stream *it, const char *path, sf_error *erro
     for (size_t i = 0; status == SF_OK && i < it->count; i++) {
         const char *label = "";
         for (size_t k = 0; k < count; k++)
-            if (((int64_t *)ids)[k] == strtoll(sources[i], NULL, 10))
-                label = names[k];
-        if ((it->labels[i] = sf_copy_string(label)) == NULL)
-            status = sf_fail_memory(error);
+            if (((int64_t *)ids)[k] == strtoll(sources[i], NULL, 10)) label = names[k];
+        if ((it->labels[i] = sf_copy_string(label)) == NULL) status = sf_fail_memory(error);
     }
     sf_hdf_free_strings(sources, source_count);
     sf_hdf_free_strings(names, count);
@@ -296,8 +290,7 @@ static int add_train(sf_recording *recording, size_t *capacity, const spike_stre
     uint32_t unit = (uint32_t)(recording->units.count - 1);
     int64_t exponent = it->exponents != NULL ? it->exponents[row] : -6;
     snprintf(name, sizeof name, "%s%" PRId64, it->of->entity, it->ids[row]);
-    if (!sf_hdf_is_dataset(it->at, name))
-        return SF_OK; /* an electrode without spikes */
+    if (!sf_hdf_is_dataset(it->at, name)) return SF_OK; /* an electrode without spikes */
     int status = sf_hdf_read(it->at, name, path, H5T_NATIVE_INT64, sizeof(int64_t), &times, &count, error);
     if (status == SF_OK && !sf_hdf_fits(it->at, (recording->spike_count + count) * sizeof *recording->spikes))
         status = sf_fail(error, SF_DATA, path,
@@ -324,15 +317,12 @@ static int read_stream(sf_recording *recording, const sf_hdf_input *input, sf_er
     size_t capacity = 0;
     double pitch;
     int status = open_stream(&it, input, error);
-    if (status == SF_OK)
-        status = read_pitch(&pitch, input->file, error);
-    if (status == SF_OK)
-        status = read_source_labels(&it, input->path, error);
+    if (status == SF_OK) status = read_pitch(&pitch, input->file, error);
+    if (status == SF_OK) status = read_source_labels(&it, input->path, error);
     for (size_t k = 0; status == SF_OK && k < it.count; k++) {
         size_t row = it.count - 1 - k; /* tables are written from the last electrode to the first */
         status = add_unit(recording, it.labels != NULL ? it.labels[row] : "", it.ids[row], pitch, error);
-        if (status == SF_OK)
-            status = add_train(recording, &capacity, &it, row, input->path, error);
+        if (status == SF_OK) status = add_train(recording, &capacity, &it, row, input->path, error);
     }
     if (status == SF_OK && recording->spikes == NULL && (recording->spikes = sf_alloc(0, 1)) == NULL)
         status = sf_fail_memory(error);
@@ -388,8 +378,7 @@ static int visit_events(void *context, hid_t group, const char *name)
 {
     event_list *to = context;
     hid_t stream = sf_hdf_open(group, name);
-    if (stream >= 0 && H5Iget_type(stream) == H5I_GROUP)
-        sf_hdf_each_member(stream, visit_event, to);
+    if (stream >= 0 && H5Iget_type(stream) == H5I_GROUP) sf_hdf_each_member(stream, visit_event, to);
     sf_hdf_close(stream);
     return to->status != SF_OK;
 }
@@ -406,8 +395,7 @@ static int read_about(sf_recording *recording, const sf_hdf_input *input, sf_err
         recording->recorded = (sf_span){0, (int64_t)duration_us * 1000};
         recording->declared = true;
     }
-    if (events >= 0 && H5Iget_type(events) == H5I_GROUP)
-        sf_hdf_each_member(events, visit_events, &list);
+    if (events >= 0 && H5Iget_type(events) == H5I_GROUP) sf_hdf_each_member(events, visit_events, &list);
     sf_hdf_close(events);
     sf_hdf_close(about);
     return list.status;
@@ -442,10 +430,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
             "Channel "
             "DataManager");
     int status = sf_reader_set_format(recording, error, "MCS DataManager");
-    if (status == SF_OK)
-        status = read_stream(recording, input, error);
-    if (status == SF_OK)
-        status = read_about(recording, input, error);
+    if (status == SF_OK) status = read_stream(recording, input, error);
+    if (status == SF_OK) status = read_about(recording, input, error);
     return status == SF_OK ? read_metadata(recording, input, error) : status;
 }
 

@@ -30,8 +30,7 @@ static int visit(void *context, hid_t group, const char *name)
 {
     listing *list = context;
     size_t before = strlen(list->path), size[2];
-    if (before + strlen(name) + 2 > sizeof list->path)
-        return 0;
+    if (before + strlen(name) + 2 > sizeof list->path) return 0;
     snprintf(list->path + before, sizeof list->path - before, "%s%s", before > 0 ? "/" : "", name);
     hid_t member = sf_hdf_open(group, name);
     if (member >= 0 && H5Iget_type(member) == H5I_GROUP && list->depth < DEEPEST) {
@@ -85,8 +84,7 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
         status = sf_reader_number_units(recording, &units, sensors, count, describe, NULL, error);
     const sf_spikes_in_samples spikes = {
         .samples = times, .units = units, .count = count, .rate_hz = MICROSECONDS, .finer = true};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, input->path, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, input->path, error);
     sf_free(times);
     sf_free(sensors);
     sf_free(units);

@@ -84,8 +84,7 @@ static int add_spikes(reading *in, const sf_nex_variable *of, uint32_t unit)
             *spike = (sf_spike){.unit = unit, .amplitude = NAN};
             if (!sf_samples_to_ns(block[i], in->rate_hz, &spike->time_ns))
                 status = refuse_time(in, of, done + i, block[i]);
-            if (block[i] < before && in->back++ == 0)
-                in->first_back = of;
+            if (block[i] < before && in->back++ == 0) in->first_back = of;
             before = block[i];
         }
     }
@@ -97,13 +96,11 @@ static int add_spikes(reading *in, const sf_nex_variable *of, uint32_t unit)
 static sf_unit_kind kind_of_name(const char *name)
 {
     size_t length = strlen(name), suffix = strlen(WAVES);
-    if (length > suffix && strcmp(name + length - suffix, WAVES) == 0)
-        length -= suffix;
+    if (length > suffix && strcmp(name + length - suffix, WAVES) == 0) length -= suffix;
     if (length < 4 || !isdigit((unsigned char)name[length - 2]) || !isdigit((unsigned char)name[length - 3]))
         return SF_UNIT_UNKNOWN;
     char letter = name[length - 1];
-    if (letter == 'U')
-        return SF_UNIT_MULTI_UNIT;
+    if (letter == 'U') return SF_UNIT_MULTI_UNIT;
     return letter >= 'a' && letter <= 'z' && letter != 'i' ? SF_UNIT_SORTED : SF_UNIT_UNKNOWN;
 }
 
@@ -130,11 +127,9 @@ static int add_neurons(reading *in)
         const sf_nex_variable *of = &in->nex.variables[i];
         size_t first = in->recording->spike_count;
         uint64_t back = in->back;
-        if (of->type != SF_NEX_NEURON)
-            continue;
+        if (of->type != SF_NEX_NEURON) continue;
         status = add_spikes(in, of, (uint32_t)in->recording->units.count);
-        if (status == SF_OK)
-            status = add_unit(in, of, first, back);
+        if (status == SF_OK) status = add_unit(in, of, first, back);
     }
     in->neurons = in->recording->units.count;
     return status;
@@ -151,8 +146,7 @@ static int compare_names(const void *a, const void *b)
 static int compare_numbers(const void *a, const void *b)
 {
     const sf_nex_variable *left = (*(const train *const *)a)->of, *right = (*(const train *const *)b)->of;
-    if (left->wire != right->wire)
-        return left->wire < right->wire ? -1 : 1;
+    if (left->wire != right->wire) return left->wire < right->wire ? -1 : 1;
     return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
@@ -160,12 +154,10 @@ static int order_neurons(reading *in)
 {
     in->by_name = sf_alloc(in->neurons, sizeof *in->by_name);
     in->by_number = sf_alloc(in->neurons, sizeof *in->by_number);
-    if (in->by_name == NULL || in->by_number == NULL)
-        return sf_fail_memory(in->error);
+    if (in->by_name == NULL || in->by_number == NULL) return sf_fail_memory(in->error);
     for (size_t i = 0; i < in->neurons; i++) {
         in->by_name[i] = &in->trains[i];
-        if (in->has_numbers && in->trains[i].of->has_numbers)
-            in->by_number[in->numbered++] = &in->trains[i];
+        if (in->has_numbers && in->trains[i].of->has_numbers) in->by_number[in->numbered++] = &in->trains[i];
     }
     qsort(in->by_name, in->neurons, sizeof *in->by_name, compare_names);
     qsort(in->by_number, in->numbered, sizeof *in->by_number, compare_numbers);
@@ -200,8 +192,7 @@ static bool are_same(const reading *in, const train *one, const train *other)
 static const train *find_same(const reading *in, const train *wave)
 {
     for (size_t i = 0; wave->count >= LEAST_SAME && i < in->recording->units.count; i++)
-        if (are_same(in, &in->trains[i], wave))
-            return &in->trains[i];
+        if (are_same(in, &in->trains[i], wave)) return &in->trains[i];
     return NULL;
 }
 
@@ -230,8 +221,7 @@ static int add_wave(reading *in, const sf_nex_variable *of)
     int status = add_spikes(in, of, (uint32_t)in->recording->units.count);
     const train wave = {of, first, in->recording->spike_count - first, in->back == back},
                 *neuron = find_neuron(in, of);
-    if (status == SF_OK && neuron != NULL)
-        count_more(in, &wave, neuron);
+    if (status == SF_OK && neuron != NULL) count_more(in, &wave, neuron);
     if (status == SF_OK && neuron == NULL && find_same(in, &wave) == NULL)
         return add_unit(in, of, first, back);
     in->recording->spike_count = first;
@@ -245,8 +235,7 @@ static int add_waves(reading *in)
 {
     int status = order_neurons(in);
     for (size_t i = 0; status == SF_OK && i < in->nex.count; i++)
-        if (in->nex.variables[i].type == SF_NEX_WAVEFORM)
-            status = add_wave(in, &in->nex.variables[i]);
+        if (in->nex.variables[i].type == SF_NEX_WAVEFORM) status = add_wave(in, &in->nex.variables[i]);
     if (status == SF_OK && in->more_in_waves > 0)
         sf_recording_drop(in->recording, "of waveforms and not among their neuron's spikes",
                           in->more_in_waves);
@@ -298,8 +287,7 @@ static int add_units(reading *in)
     in->trains = sf_alloc(units, sizeof *in->trains);
     int status =
         in->recording->spikes != NULL && in->trains != NULL ? add_neurons(in) : sf_fail_memory(in->error);
-    if (status == SF_OK)
-        status = add_waves(in);
+    if (status == SF_OK) status = add_waves(in);
     return status == SF_OK ? tell_positions(in) : status;
 }
 
@@ -404,8 +392,7 @@ static void declare(const reading *in, sf_span span)
 static int take_header_span(reading *in)
 {
     sf_span span;
-    if (!in->nex.has_span)
-        return SF_OK;
+    if (!in->nex.has_span) return SF_OK;
     if (in->nex.end < in->nex.begin || !sf_samples_to_ns(in->nex.begin, in->rate_hz, &span.start_ns) ||
         !sf_samples_to_ns(in->nex.end, in->rate_hz, &span.stop_ns))
         return sf_reader_disbelieve(in->recording, "the header of the file", in->error);
@@ -421,8 +408,7 @@ static bool take_spans(reading *in, sf_span *spans, const int64_t *starts, const
             !sf_samples_to_ns(starts[i], in->rate_hz, &spans[i].start_ns) ||
             !sf_samples_to_ns(ends[i], in->rate_hz, &spans[i].stop_ns))
             return false;
-    if (count == 1)
-        declare(in, spans[0]);
+    if (count == 1) declare(in, spans[0]);
     for (size_t i = 0; count > 1 && i < count; i++)
         spans[i].stop_ns++;
     return true;
@@ -469,17 +455,14 @@ static void say_type(sf_text *to, const sf_nex *nex, int32_t type, const char *o
         count += nex->variables[i].type == type;
         cut += nex->variables[i].type == type && !nex->variables[i].is_whole;
     }
-    if (count == 0)
-        return;
+    if (count == 0) return;
     sf_text_printf(to, "%s%zu %s (", to->length > 0 ? "; " : "", count, count > 1 ? several : one);
     for (size_t i = 0; i < nex->count && named < MOST_NAMED; i++)
         if (nex->variables[i].type == type)
             sf_text_printf(to, "%s%s", named++ > 0 ? ", " : "", nex->variables[i].name);
-    if (count > named)
-        sf_text_printf(to, " and %zu more", count - named);
+    if (count > named) sf_text_printf(to, " and %zu more", count - named);
     sf_text_printf(to, ")");
-    if (cut > 0)
-        sf_text_printf(to, ", %zu of them cut off with the file", cut);
+    if (cut > 0) sf_text_printf(to, ", %zu of them cut off with the file", cut);
 }
 
 static void say_others(sf_text *to, const sf_nex *nex)
@@ -499,8 +482,7 @@ static int tell_left_out(reading *in)
     char told[256];
     int status = SF_OK;
     say_others(&in->said, &in->nex);
-    if (in->said.failed)
-        return sf_fail_memory(in->error);
+    if (in->said.failed) return sf_fail_memory(in->error);
     if (in->said.length > 0)
         status = sf_recording_set_metadata(in->recording, "left_out", in->said.data, in->error);
     snprintf(told, sizeof told, "%" PRIu64 " variable%s left out: %s spikes are those of others",
@@ -518,8 +500,7 @@ static int tell_left_out(reading *in)
 static int tell_order(reading *in)
 {
     char told[256];
-    if (in->back == 0)
-        return SF_OK;
+    if (in->back == 0) return SF_OK;
     snprintf(told, sizeof told,
              "%" PRIu64
              " timestamp%s earlier than the one before, first in '%.64s': spikes were put in order",
@@ -533,8 +514,7 @@ static int refuse_nothing(reading *in)
     say_type(&in->said, &in->nex, SF_NEX_INTERVAL, "interval variable", "interval variables");
     say_type(&in->said, &in->nex, SF_NEX_MARKER, "marker variable", "marker variables");
     say_others(&in->said, &in->nex);
-    if (in->said.failed)
-        return sf_fail_memory(in->error);
+    if (in->said.failed) return sf_fail_memory(in->error);
     return sf_fail(in->error, SF_DATA, in->nex.path,
                    "no spike times: this NeuroExplorer file holds %s; expected neurons or waveforms",
                    in->said.length > 0 ? in->said.data : "no variables");
@@ -557,20 +537,14 @@ static int read_opened(reading *in, double given_hz)
     in->rate_hz = in->nex.rate_hz;
     int status = sf_reader_check_rate(&in->rate_hz, given_hz, in->nex.path,
                                       "the timestamp frequency in its header", in->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     in->recording->tick_ns = llround(1e9 / in->rate_hz);
     status = add_units(in);
-    if (status == SF_OK && in->recording->units.count == 0)
-        status = refuse_nothing(in);
-    if (status == SF_OK)
-        status = add_all_markers(in);
-    if (status == SF_OK)
-        status = take_recorded(in);
-    if (status == SF_OK)
-        status = tell_left_out(in);
-    if (status == SF_OK)
-        status = tell_order(in);
+    if (status == SF_OK && in->recording->units.count == 0) status = refuse_nothing(in);
+    if (status == SF_OK) status = add_all_markers(in);
+    if (status == SF_OK) status = take_recorded(in);
+    if (status == SF_OK) status = tell_left_out(in);
+    if (status == SF_OK) status = tell_order(in);
     return status == SF_OK ? tell_file(in) : status;
 }
 
@@ -578,8 +552,7 @@ static int read_file(sf_recording *recording, const char *path, const sf_reading
 {
     reading in = {.recording = recording, .error = error};
     int status = sf_nex_open(&in.nex, path, error);
-    if (status == SF_OK)
-        status = read_opened(&in, how->rate_hz);
+    if (status == SF_OK) status = read_opened(&in, how->rate_hz);
     sf_free(in.trains);
     sf_free((void *)in.by_name);
     sf_free((void *)in.by_number);

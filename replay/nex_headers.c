@@ -75,8 +75,7 @@ bool sf_nex_has_signature(const char *path)
 /* 102 and 103 were beta versions, which NeuroExplorer's own readers do not take. */
 static bool is_known(const sf_nex *nex)
 {
-    if (nex->is_nex5)
-        return nex->version >= 500 && nex->version < 600;
+    if (nex->is_nex5) return nex->version >= 500 && nex->version < 600;
     return nex->version >= 100 && nex->version <= 106 && nex->version != 102 && nex->version != 103;
 }
 
@@ -87,8 +86,7 @@ static int read_header(sf_nex *nex, size_t *variables_at, uint64_t *json_at, sf_
         return sf_fail(error, SF_DATA, nex->path, "damaged: it is cut off after %" PRIu64 " bytes",
                        nex->size);
     int status = sf_nex_read(header, nex, 0, 8, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     nex->is_nex5 = header[3] == '5';
     nex->version = i32(header + 4);
     size_t size = nex->is_nex5 ? HEADER5_SIZE : HEADER_SIZE;
@@ -101,8 +99,7 @@ static int read_header(sf_nex *nex, size_t *variables_at, uint64_t *json_at, sf_
                        "damaged: it is cut off in its header, after %" PRIu64 " of %zu bytes: " AGAIN,
                        nex->size, size);
     status = sf_nex_read(header, nex, 0, size, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     take_text(nex->comment, header + 8, COMMENT_SIZE);
     nex->rate_hz = sf_little_real(header + 264);
     nex->begin = nex->is_nex5 ? (int64_t)sf_little_64(header + 272) : i32(header + 272);
@@ -249,8 +246,7 @@ static int take_header(sf_nex *nex, size_t i, const unsigned char *header, uint6
     else
         take_variable(variable, &what, header);
     int status = check_kinds(nex, variable, &what, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     variable->width = what.times_kind == 1 ? 8 : 4;
     if (variable->type == SF_NEX_MARKER) {
         variable->is_numeric = what.kind == 1;
@@ -268,8 +264,7 @@ static int check_overlap(const sf_nex *nex, uint64_t data_at, sf_error *error)
     unsigned __int128 bytes = 0;
     for (size_t i = 0; i < nex->count; i++)
         bytes += bytes_read(&nex->variables[i]);
-    if (bytes <= nex->size - data_at)
-        return SF_OK;
+    if (bytes <= nex->size - data_at) return SF_OK;
     return sf_fail(
         error, SF_DATA, nex->path,
         "damaged: its variables hold more bytes than the file has: several share their data; " AGAIN);
@@ -284,8 +279,7 @@ static int read_variables(sf_nex *nex, size_t at, sf_error *error)
     for (size_t i = 0; status == SF_OK && i < nex->count; i++) {
         unsigned char header[VARIABLE5_SIZE];
         status = sf_nex_read(header, nex, at + (uint64_t)i * each, each, error);
-        if (status == SF_OK)
-            status = take_header(nex, i, header, data_at, error);
+        if (status == SF_OK) status = take_header(nex, i, header, data_at, error);
     }
     return status == SF_OK ? check_overlap(nex, data_at, error) : status;
 }
@@ -329,8 +323,7 @@ static int take_entries(sf_nex *nex, const json_t *root, sf_error *error)
     }
     for (i = 0; status == SF_OK && i < nex->count; i++) {
         entry = json_object_get(by_name, nex->variables[i].name);
-        if (entry != NULL)
-            take_entry(&nex->variables[i], entry);
+        if (entry != NULL) take_entry(&nex->variables[i], entry);
     }
     json_decref(by_name);
     return status;
@@ -339,8 +332,7 @@ static int take_entries(sf_nex *nex, const json_t *root, sf_error *error)
 /* JSON that cannot be read costs where units are, and no spike. */
 static int read_json(sf_nex *nex, uint64_t at, sf_error *error)
 {
-    if (at == 0)
-        return SF_OK;
+    if (at == 0) return SF_OK;
     if (at > nex->size) {
         snprintf(nex->trouble, sizeof nex->trouble,
                  "it would begin at byte %" PRIu64 " and the file ends at byte %" PRIu64
@@ -380,15 +372,13 @@ int sf_nex_open(sf_nex *nex, const char *path, sf_error *error)
         return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     nex->size = (uint64_t)about.st_size;
     int status = read_header(nex, &at, &json_at, error);
-    if (status == SF_OK)
-        status = read_variables(nex, at, error);
+    if (status == SF_OK) status = read_variables(nex, at, error);
     return status == SF_OK ? read_json(nex, json_at, error) : status;
 }
 
 void sf_nex_close(sf_nex *nex)
 {
-    if (nex->file >= 0)
-        close(nex->file);
+    if (nex->file >= 0) close(nex->file);
     sf_free(nex->variables);
     *nex = (sf_nex){.file = -1};
 }

@@ -47,8 +47,7 @@ static int list_tables(sf_streams *tables, const sf_hdf_input *input, sf_error *
 {
     table_list list = {.file = input->file, .tables = tables, .error = error};
     tables->what = "Units table";
-    if (add_if_units(&list, "units") == 0)
-        sf_nwb_each_processed(input->file, add_if_units, &list);
+    if (add_if_units(&list, "units") == 0) sf_nwb_each_processed(input->file, add_if_units, &list);
     return list.status;
 }
 
@@ -62,8 +61,7 @@ static int refuse_without_units(const sf_hdf_input *input, sf_error *error)
             "no spike times: its /units is a link into another file, '%s', which is not followed: give that",
             file.data);
     sf_text_free(&file);
-    if (is_elsewhere)
-        return SF_DATA;
+    if (is_elsewhere) return SF_DATA;
     return sf_fail(
         error, SF_DATA, input->path,
         "no spike times: this NWB file has no Units table with them; looked for spike_times in /units and "
@@ -78,8 +76,7 @@ static int read_texts(hid_t table, const char *column, size_t units, const char 
                       sf_error *error)
 {
     *texts = NULL;
-    if (sf_hdf_class(table, column) != H5T_STRING)
-        return SF_OK;
+    if (sf_hdf_class(table, column) != H5T_STRING) return SF_OK;
     size_t count;
     int status = sf_hdf_read_strings(table, column, path, texts, &count, error);
     if (status == SF_OK && count != units) {
@@ -110,10 +107,8 @@ static sf_unit_kind tell_kind(const labels *all, size_t unit)
 {
     sf_unit_kind kind = SF_UNIT_SORTED, found;
     for (size_t c = 0; c < LABEL_COLUMNS; c++) {
-        if (all->kinds[c] == NULL || !sf_unit_kind_of(all->kinds[c][unit], &found))
-            continue;
-        if (found != SF_UNIT_UNKNOWN)
-            return found;
+        if (all->kinds[c] == NULL || !sf_unit_kind_of(all->kinds[c][unit], &found)) continue;
+        if (found != SF_UNIT_UNKNOWN) return found;
         kind = SF_UNIT_UNKNOWN;
     }
     return kind;
@@ -141,10 +136,8 @@ static int add_units(sf_recording *recording, hid_t table, size_t units, const s
     labels all = {0};
     sf_nwb_electrodes places = {0};
     int status = read_labels(&all, table, units, input->path, error);
-    if (status == SF_OK)
-        status = sf_nwb_read_electrodes(&places, table, units, input, error);
-    if (status == SF_OK)
-        status = sf_nwb_tell_positions(recording, &places, error);
+    if (status == SF_OK) status = sf_nwb_read_electrodes(&places, table, units, input, error);
+    if (status == SF_OK) status = sf_nwb_tell_positions(recording, &places, error);
     for (size_t i = 0; status == SF_OK && i < units; i++) {
         char number[24];
         snprintf(number, sizeof number, "%" PRId64, all.ids != NULL ? all.ids[i] : (int64_t)i);
@@ -192,10 +185,8 @@ static int doubt_unobserved(sf_recording *recording, size_t count, sf_error *err
 {
     const sf_span *spans = recording->observed;
     for (size_t i = 0; i < recording->spike_count; i++)
-        if (is_observed(spans, count, recording->spikes[i].time_ns))
-            return SF_OK;
-    if (recording->spike_count == 0 || recording->is_part)
-        return SF_OK;
+        if (is_observed(spans, count, recording->spikes[i].time_ns)) return SF_OK;
+    if (recording->spike_count == 0 || recording->is_part) return SF_OK;
     char told[160];
     snprintf(told, sizeof told,
              "no spike lies where obs_intervals say it was observed, %s to %s s: they are not believed",
@@ -210,18 +201,15 @@ static int doubt_unobserved(sf_recording *recording, size_t count, sf_error *err
 static int read_observed(sf_recording *recording, hid_t table, const char *path, sf_error *error)
 {
     size_t size[2];
-    if (sf_hdf_shape(table, "obs_intervals", size) < 0 || size[0] == 0)
-        return SF_OK;
+    if (sf_hdf_shape(table, "obs_intervals", size) < 0 || size[0] == 0) return SF_OK;
     void *values;
     size_t length;
     int status =
         sf_hdf_read(table, "obs_intervals", path, H5T_NATIVE_DOUBLE, sizeof(double), &values, &length, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const double *bounds = values;
     recording->observed = sf_alloc(size[0], sizeof *recording->observed);
-    if (recording->observed == NULL)
-        status = sf_fail_memory(error);
+    if (recording->observed == NULL) status = sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < size[0]; i++) {
         if (size[1] != 2 || !sf_seconds_fit(bounds[2 * i]) || !(bounds[2 * i] <= bounds[2 * i + 1]) ||
             !sf_seconds_fit(bounds[2 * i + 1]))
@@ -232,8 +220,7 @@ static int read_observed(sf_recording *recording, hid_t table, const char *path,
                 (sf_span){sf_seconds_to_ns(bounds[2 * i]), sf_seconds_to_ns(bounds[2 * i + 1])};
     }
     sf_free(values);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     qsort(recording->observed, size[0], sizeof *recording->observed, compare_spans);
     size_t count = 1;
     for (size_t i = 1; i < size[0]; i++) {
@@ -261,8 +248,7 @@ typedef struct span_found {
 
 static void widen(span_found *found, double from, double to)
 {
-    if (!sf_seconds_fit(from) || !sf_seconds_fit(to) || !(from < to))
-        return;
+    if (!sf_seconds_fit(from) || !sf_seconds_fit(to) || !(from < to)) return;
     found->from = found->any && found->from < from ? found->from : from;
     found->to = found->any && found->to > to ? found->to : to;
     found->any = true;
@@ -318,8 +304,7 @@ static int read_sessions(span_found *found, hid_t file)
 static int read_recorded(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     span_found found = {.path = input->path, .error = error};
-    if (recording->declared || read_sessions(&found, input->file) != SF_OK)
-        return found.status;
+    if (recording->declared || read_sessions(&found, input->file) != SF_OK) return found.status;
     hid_t acquired = sf_hdf_open(input->file, "/acquisition");
     if (!found.any && acquired >= 0 && H5Iget_type(acquired) == H5I_GROUP)
         sf_hdf_each_member(acquired, visit_series, &found);
@@ -348,8 +333,7 @@ typedef struct interval_tags {
 static int read_tags(interval_tags *tags, hid_t table, size_t rows, const char *path, sf_error *error)
 {
     *tags = (interval_tags){0};
-    if (sf_hdf_class(table, "tags") != H5T_STRING || !sf_hdf_is_dataset(table, "tags_index"))
-        return SF_OK;
+    if (sf_hdf_class(table, "tags") != H5T_STRING || !sf_hdf_is_dataset(table, "tags_index")) return SF_OK;
     size_t found;
     int status = sf_hdf_read_strings(table, "tags", path, &tags->texts, &tags->count, error);
     if (status == SF_OK)
@@ -373,8 +357,7 @@ static int read_intervals(sf_nwb_markers *to, hid_t table, const char *name)
     if (status == SF_OK && stop_rows != rows)
         status = sf_fail(to->error, SF_DATA, to->path, "damaged: %s has %zu starts and %zu stops", name, rows,
                          stop_rows);
-    if (status == SF_OK)
-        status = read_tags(&tags, table, rows, to->path, to->error);
+    if (status == SF_OK) status = read_tags(&tags, table, rows, to->path, to->error);
     for (size_t i = 0; status == SF_OK && i < rows; i++) {
         char label[SF_MARKER_TEXT_SIZE];
         size_t begin = i > 0 && tags.ends != NULL ? tags.ends[i - 1] : 0;
@@ -428,8 +411,7 @@ static int read_metadata(sf_recording *recording, hid_t table, const sf_hdf_inpu
     sf_text resolution = {0};
     if (status == SF_OK && sf_hdf_attribute_text(times, "resolution", &resolution))
         status = take_resolution(recording, resolution.data, error);
-    if (resolution.failed)
-        status = sf_fail_memory(error);
+    if (resolution.failed) status = sf_fail_memory(error);
     sf_text_free(&resolution);
     sf_hdf_close(times);
     return status;
@@ -442,8 +424,7 @@ static int read_table(sf_recording *recording, hid_t table, const sf_hdf_input *
     int status = sf_train_times_open(&trains, table, "spike_times", input, &spikes, error);
     if (status == SF_OK)
         status = sf_nwb_read_ends(table, "spike_times", spikes, input->path, &ends, &units, error);
-    if (status == SF_OK)
-        status = add_units(recording, table, units, input, error);
+    if (status == SF_OK) status = add_units(recording, table, units, input, error);
     if (status == SF_OK) {
         trains.ends = ends;
         trains.count = units;
@@ -451,14 +432,10 @@ static int read_table(sf_recording *recording, hid_t table, const sf_hdf_input *
         trains.units = &recording->units;
         status = sf_trains_take(recording, &trains, error);
     }
-    if (status == SF_OK)
-        status = read_observed(recording, table, input->path, error);
-    if (status == SF_OK)
-        status = read_recorded(recording, input, error);
-    if (status == SF_OK)
-        status = read_metadata(recording, table, input, error);
-    if (status == SF_OK)
-        status = read_markers(recording, input, error);
+    if (status == SF_OK) status = read_observed(recording, table, input->path, error);
+    if (status == SF_OK) status = read_recorded(recording, input, error);
+    if (status == SF_OK) status = read_metadata(recording, table, input, error);
+    if (status == SF_OK) status = read_markers(recording, input, error);
     sf_train_times_close(&trains);
     sf_free(ends);
     return status;
@@ -472,11 +449,9 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
                                 : sf_reader_set_format(recording, error, "NWB %s units",
                                                        version.data != NULL ? version.data : "2");
     sf_text_free(&version);
-    if (status == SF_OK && input->stream == NULL)
-        status = refuse_without_units(input, error);
+    if (status == SF_OK && input->stream == NULL) status = refuse_without_units(input, error);
     hid_t table = status == SF_OK ? sf_hdf_open(input->file, input->stream) : H5I_INVALID_HID;
-    if (status == SF_OK)
-        status = read_table(recording, table, input, error);
+    if (status == SF_OK) status = read_table(recording, table, input, error);
     sf_hdf_close(table);
     return status;
 }

@@ -44,8 +44,7 @@ static int count_unit(void *context, hid_t group, const char *name)
     module_list *list = context;
     size_t size[2];
     char path[300];
-    if (!has_times(group, name))
-        return 0;
+    if (!has_times(group, name)) return 0;
     snprintf(path, sizeof path, "%s/times", name);
     list->units++;
     list->spikes += sf_hdf_shape(group, path, size) == 1 ? size[0] : 0;
@@ -56,12 +55,10 @@ static int add_if_unit_times(void *context, const char *path)
 {
     module_list *list = context;
     const char *name = strrchr(path, '/') + 1;
-    if (strcmp(name, "UnitTimes") != 0)
-        return 0;
+    if (strcmp(name, "UnitTimes") != 0) return 0;
     hid_t group = sf_hdf_open(list->file, path);
     list->units = list->spikes = 0;
-    if (group >= 0 && H5Iget_type(group) == H5I_GROUP)
-        sf_hdf_each_member(group, count_unit, list);
+    if (group >= 0 && H5Iget_type(group) == H5I_GROUP) sf_hdf_each_member(group, count_unit, list);
     if (list->units > 0 && !sf_reader_is_listed(list->modules, list->file, path))
         list->status = sf_streams_add(list->modules, path, list->spikes, list->error);
     sf_hdf_close(group);
@@ -89,8 +86,7 @@ static int add_unit(void *context, hid_t group, const char *name)
 {
     unit_list *list = context;
     uint32_t ignored;
-    if (has_times(group, name))
-        list->status = sf_words_add(&list->found, name, &ignored, list->error);
+    if (has_times(group, name)) list->status = sf_words_add(&list->found, name, &ignored, list->error);
     return list->status != SF_OK;
 }
 
@@ -100,11 +96,9 @@ static int add_listed(unit_list *list, hid_t group, const char *path)
     char **listed;
     size_t count;
     uint32_t ignored;
-    if (sf_hdf_class(group, "unit_list") != H5T_STRING)
-        return SF_OK;
+    if (sf_hdf_class(group, "unit_list") != H5T_STRING) return SF_OK;
     int status = sf_hdf_read_strings(group, "unit_list", path, &listed, &count, list->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         if (sf_words_find(&list->found, listed[i]) == SF_NO_WORD)
             status = sf_fail(list->error, SF_DATA, path,
@@ -130,8 +124,7 @@ static int add_unlisted(unit_list *list)
     int status = order != NULL ? SF_OK : sf_fail_memory(list->error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         order[i] = list->found.items[i];
-    if (status == SF_OK)
-        qsort(order, count, sizeof *order, compare_names);
+    if (status == SF_OK) qsort(order, count, sizeof *order, compare_names);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         status = sf_words_add(&list->names, order[i], &ignored, list->error);
     sf_free(order);
@@ -142,10 +135,8 @@ static int list_units(unit_list *list, hid_t group, const char *path, sf_error *
 {
     *list = (unit_list){.error = error};
     sf_hdf_each_member(group, add_unit, list);
-    if (list->status == SF_OK)
-        list->status = add_listed(list, group, path);
-    if (list->status == SF_OK)
-        list->status = add_unlisted(list);
+    if (list->status == SF_OK) list->status = add_listed(list, group, path);
+    if (list->status == SF_OK) list->status = add_unlisted(list);
     return list->status;
 }
 
@@ -177,8 +168,7 @@ static int add_train(train_list *trains, size_t index, hid_t group, const char *
         status = sf_fail_memory(error);
     if (status == SF_OK) {
         trains->seconds = seconds;
-        if (count > 0)
-            memcpy(trains->seconds + trains->spikes, values, count * sizeof *trains->seconds);
+        if (count > 0) memcpy(trains->seconds + trains->spikes, values, count * sizeof *trains->seconds);
         trains->spikes += count;
         trains->ends[index] = trains->spikes;
     }
@@ -198,8 +188,7 @@ static int read_units(sf_recording *recording, hid_t group, const char *path, sf
         const sf_unit unit = {
             .name = list.names.items[i], .x_um = NAN, .y_um = NAN, .kind = SF_UNIT_SORTED, .electrode = -1};
         status = sf_units_add(&recording->units, &unit, error);
-        if (status == SF_OK)
-            status = add_train(&trains, i, group, unit.name, path, error);
+        if (status == SF_OK) status = add_train(&trains, i, group, unit.name, path, error);
     }
     if (status == SF_OK) {
         const sf_trains_in_seconds all = {.seconds = trains.seconds,
@@ -246,8 +235,7 @@ static int read_epoch(sf_nwb_markers *to, hid_t epoch, const char *name)
     char **tags = NULL, label[SF_MARKER_TEXT_SIZE];
     size_t count = 0;
     int status = read_bound(to, epoch, "start_time", name, &start_s);
-    if (status == SF_OK)
-        status = read_bound(to, epoch, "stop_time", name, &stop_s);
+    if (status == SF_OK) status = read_bound(to, epoch, "stop_time", name, &stop_s);
     if (status == SF_OK && sf_hdf_class(epoch, "tags") == H5T_STRING)
         status = sf_hdf_read_strings(epoch, "tags", to->path, &tags, &count, to->error);
     if (status == SF_OK) {
@@ -273,8 +261,7 @@ static int read_epochs(sf_recording *recording, const sf_hdf_input *input, sf_er
 {
     epoch_list all = {.to = {.recording = recording, .path = input->path, .error = error}};
     hid_t epochs = sf_hdf_open(input->file, "/epochs");
-    if (epochs >= 0 && H5Iget_type(epochs) == H5I_GROUP)
-        sf_hdf_each_member(epochs, visit_epoch, &all);
+    if (epochs >= 0 && H5Iget_type(epochs) == H5I_GROUP) sf_hdf_each_member(epochs, visit_epoch, &all);
     sf_hdf_close(epochs);
     return all.status;
 }
@@ -302,12 +289,9 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
                          "/processing/*/UnitTimes/*/times; sort its voltages, and open what the sorter "
                          "writes");
     hid_t group = status == SF_OK ? sf_hdf_open(input->file, input->stream) : H5I_INVALID_HID;
-    if (status == SF_OK)
-        status = read_units(recording, group, input->path, error);
-    if (status == SF_OK)
-        status = sf_nwb_read_metadata(recording, input->file, error);
-    if (status == SF_OK)
-        status = read_epochs(recording, input, error);
+    if (status == SF_OK) status = read_units(recording, group, input->path, error);
+    if (status == SF_OK) status = sf_nwb_read_metadata(recording, input->file, error);
+    if (status == SF_OK) status = read_epochs(recording, input, error);
     sf_hdf_close(group);
     return status;
 }

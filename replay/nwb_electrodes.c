@@ -26,12 +26,10 @@ int sf_nwb_read_ends(hid_t table, const char *column, size_t length, const char 
     void *values;
     size_t count;
     int status = sf_hdf_read(table, name, path, H5T_NATIVE_INT64, sizeof(int64_t), &values, &count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const int64_t *stored = values;
     size_t *list = sf_alloc(count, sizeof *list);
-    if (list == NULL)
-        status = sf_fail_memory(error);
+    if (list == NULL) status = sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         if (stored[i] < (i > 0 ? stored[i - 1] : 0) || (uint64_t)stored[i] > length)
             status = sf_fail(error, SF_DATA, path,
@@ -67,8 +65,7 @@ static bool varies(const double *values, size_t count)
 {
     double first = NAN;
     for (size_t i = 0; i < count; i++) {
-        if (isfinite(first) && isfinite(values[i]) && values[i] != first)
-            return true;
+        if (isfinite(first) && isfinite(values[i]) && values[i] != first) return true;
         first = isfinite(first) ? first : values[i];
     }
     return false;
@@ -81,8 +78,7 @@ static int try_positions(sf_nwb_electrodes *all, hid_t table, const char *x, con
 {
     void *x_values = NULL, *y_values = NULL;
     size_t x_count, y_count;
-    if (!sf_hdf_is_dataset(table, x) || !sf_hdf_is_dataset(table, y))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(table, x) || !sf_hdf_is_dataset(table, y)) return SF_OK;
     int status = sf_hdf_read(table, x, path, H5T_NATIVE_DOUBLE, sizeof(double), &x_values, &x_count, error);
     if (status == SF_OK)
         status = sf_hdf_read(table, y, path, H5T_NATIVE_DOUBLE, sizeof(double), &y_values, &y_count, error);
@@ -104,8 +100,7 @@ static int read_regions(sf_nwb_electrodes *all, hid_t table, size_t units, const
     size_t count, unit_count = units;
     int status =
         sf_hdf_read(table, "electrodes", path, H5T_NATIVE_INT64, sizeof(int64_t), &rows, &count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     all->rows = rows;
     if (sf_hdf_is_dataset(table, "electrodes_index")) {
         status = sf_nwb_read_ends(table, "electrodes", count, path, &all->ends, &unit_count, error);
@@ -157,8 +152,7 @@ static bool overlap(const box *boxes, size_t count)
 static int lay_apart(sf_nwb_electrodes *all, const uint32_t *group_of, size_t groups, sf_error *error)
 {
     box *boxes = sf_alloc(groups, sizeof *boxes);
-    if (boxes == NULL)
-        return sf_fail_memory(error);
+    if (boxes == NULL) return sf_fail_memory(error);
     for (size_t k = 0; k < groups; k++)
         boxes[k] = (box){INFINITY, -INFINITY, INFINITY, -INFINITY};
     for (size_t i = 0; i < all->count; i++)
@@ -182,19 +176,16 @@ static int place_groups(sf_nwb_electrodes *all, hid_t table, const char *path, s
     char **names = NULL;
     size_t count = 0;
     sf_units groups = {0};
-    if (sf_hdf_class(table, "group_name") != H5T_STRING)
-        return SF_OK;
+    if (sf_hdf_class(table, "group_name") != H5T_STRING) return SF_OK;
     int status = sf_hdf_read_strings(table, "group_name", path, &names, &count, error);
     if (status == SF_OK && count != all->count)
         status = sf_fail(error, SF_DATA, path,
                          "damaged: group_name has %zu rows and there are %zu electrodes", count, all->count);
     uint32_t *group_of = status == SF_OK ? sf_alloc(count, sizeof *group_of) : NULL;
-    if (status == SF_OK && group_of == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && group_of == NULL) status = sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         status = sf_units_intern(&groups, names[i], &group_of[i], error);
-    if (status == SF_OK)
-        status = lay_apart(all, group_of, groups.count, error);
+    if (status == SF_OK) status = lay_apart(all, group_of, groups.count, error);
     sf_free(group_of);
     sf_units_free(&groups);
     sf_hdf_free_strings(names, names != NULL ? count : 0);
@@ -204,8 +195,7 @@ static int place_groups(sf_nwb_electrodes *all, hid_t table, const char *path, s
 int sf_nwb_tell_positions(sf_recording *recording, const sf_nwb_electrodes *all, sf_error *error)
 {
     char told[128];
-    if (all->groups_apart == 0)
-        return SF_OK;
+    if (all->groups_apart == 0) return SF_OK;
     snprintf(told, sizeof told, "relative to each of %zu electrode groups, which are laid side by side",
              all->groups_apart);
     return sf_recording_set_metadata(recording, "positions", told, error);
@@ -219,10 +209,8 @@ int sf_nwb_open_electrodes(sf_nwb_electrodes *all, const sf_hdf_input *input, sf
         return SF_OK;
     }
     int status = try_positions(all, table, "rel_x", "rel_y", input->path, error);
-    if (status == SF_OK && all->x != NULL)
-        status = place_groups(all, table, input->path, error);
-    if (status == SF_OK && all->x == NULL)
-        status = try_positions(all, table, "x", "y", input->path, error);
+    if (status == SF_OK && all->x != NULL) status = place_groups(all, table, input->path, error);
+    if (status == SF_OK && all->x == NULL) status = try_positions(all, table, "x", "y", input->path, error);
     void *ids = NULL;
     size_t count = 0;
     if (status == SF_OK && sf_hdf_is_dataset(table, "id"))
@@ -239,8 +227,7 @@ int sf_nwb_open_electrodes(sf_nwb_electrodes *all, const sf_hdf_input *input, sf
 int sf_nwb_read_electrodes(sf_nwb_electrodes *all, hid_t units_table, size_t units, const sf_hdf_input *input,
                            sf_error *error)
 {
-    if (!sf_hdf_is_dataset(units_table, "electrodes") || !sf_hdf_is_group(input->file, TABLE))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(units_table, "electrodes") || !sf_hdf_is_group(input->file, TABLE)) return SF_OK;
     int status = sf_nwb_open_electrodes(all, input, error);
     return status == SF_OK ? read_regions(all, units_table, units, input->path, error) : status;
 }
@@ -248,8 +235,7 @@ int sf_nwb_read_electrodes(sf_nwb_electrodes *all, hid_t units_table, size_t uni
 /* A unit sits in the middle of its electrodes; it has an electrode number where it has one electrode. */
 void sf_nwb_place_unit(sf_unit *unit, const sf_nwb_electrodes *all, size_t index)
 {
-    if (all->x == NULL || all->ends == NULL)
-        return;
+    if (all->x == NULL || all->ends == NULL) return;
     size_t begin = index > 0 ? all->ends[index - 1] : 0, end = all->ends[index];
     double x = 0, y = 0;
     for (size_t i = begin; i < end; i++) {

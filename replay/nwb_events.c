@@ -51,8 +51,7 @@ static bool recognises(hid_t file)
                   sf_hdf_each_member(acquisition, visit_any, NULL) != 0 &&
                   !sf_hdf_is_dataset(file, "/units/spike_times");
     sf_hdf_close(acquisition);
-    if (events)
-        sf_nwb_each_processed(file, visit_table, &tables);
+    if (events) sf_nwb_each_processed(file, visit_table, &tables);
     return events && !tables.found;
 }
 
@@ -87,8 +86,7 @@ static int add_unit(trains *to, hid_t series, const char *name)
                 sf_fail(to->error, SF_DATA, to->input->path, "damaged: %s is at electrode row %lld of %zu",
                         name, (long long)own.rows[i], own.count);
     own.ends = &count;
-    if (status == SF_OK && rows != NULL)
-        sf_nwb_place_unit(&unit, &own, 0);
+    if (status == SF_OK && rows != NULL) sf_nwb_place_unit(&unit, &own, 0);
     sf_free(rows);
     return status == SF_OK ? sf_units_add(&to->recording->units, &unit, to->error) : status;
 }
@@ -109,8 +107,7 @@ static int add_train(trains *to, hid_t series, const char *name)
          sf_reserve(&to->ends, &to->ends_capacity, to->count + 1, sizeof *to->ends) != 0))
         status = sf_fail_memory(to->error);
     if (status == SF_OK) {
-        if (count > 0)
-            memcpy(to->seconds + to->spikes, values, count * sizeof *to->seconds);
+        if (count > 0) memcpy(to->seconds + to->spikes, values, count * sizeof *to->seconds);
         to->spikes += count;
         to->ends[to->count++] = to->spikes;
     }
@@ -187,8 +184,7 @@ static int visit_series(void *context, hid_t group, const char *name)
     hid_t series = sf_hdf_open(group, name);
     if (is_events(group, name)) {
         to->status = add_unit(to, series, name);
-        if (to->status == SF_OK)
-            to->status = add_train(to, series, name);
+        if (to->status == SF_OK) to->status = add_train(to, series, name);
     } else if (series >= 0 && H5Iget_type(series) == H5I_GROUP && is_markers(series, name)) {
         to->status = add_markers(to, series);
     }
@@ -205,10 +201,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
                                 : sf_reader_set_format(recording, error, "NWB %s spike events",
                                                        version.data != NULL ? version.data : "2");
     sf_text_free(&version);
-    if (status == SF_OK)
-        status = sf_nwb_open_electrodes(&all.places, input, error);
-    if (status == SF_OK)
-        status = sf_nwb_tell_positions(recording, &all.places, error);
+    if (status == SF_OK) status = sf_nwb_open_electrodes(&all.places, input, error);
+    if (status == SF_OK) status = sf_nwb_tell_positions(recording, &all.places, error);
     if (status == SF_OK) {
         hid_t acquisition = sf_hdf_open(input->file, "/acquisition");
         sf_hdf_each_member(acquisition, visit_series, &all);
@@ -221,10 +215,8 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *input, sf
                                         .negative_times = true,
                                         .units = &recording->units,
                                         .path = input->path};
-    if (status == SF_OK)
-        status = sf_trains_take(recording, &taken, error);
-    if (status == SF_OK)
-        status = sf_nwb_read_metadata(recording, input->file, error);
+    if (status == SF_OK) status = sf_trains_take(recording, &taken, error);
+    if (status == SF_OK) status = sf_nwb_read_metadata(recording, input->file, error);
     sf_nwb_free_electrodes(&all.places);
     sf_free(all.seconds);
     sf_free(all.ends);

@@ -21,8 +21,7 @@ static int copy_piece(int to, int from, char *piece, size_t size, const char *pa
 {
     ssize_t length = read(from, piece, (unsigned)size);
     *more = length > 0;
-    if (length < 0)
-        return sf_fail(error, SF_IO, source, "cannot read: %s", strerror(errno));
+    if (length < 0) return sf_fail(error, SF_IO, source, "cannot read: %s", strerror(errno));
     return sf_file_write_all(to, piece, (size_t)length) == 0
                ? SF_OK
                : sf_fail(error, SF_IO, path, "cannot write: %s", strerror(errno));
@@ -32,8 +31,7 @@ static int copy_file(int to, const char *path, const char *source, sf_error *err
 {
     enum { PIECE = 1 << 20 };
     int from = open(source, O_RDONLY | O_CLOEXEC);
-    if (from < 0)
-        return sf_fail(error, SF_NO_INPUT, source, "cannot open: %s", strerror(errno));
+    if (from < 0) return sf_fail(error, SF_NO_INPUT, source, "cannot open: %s", strerror(errno));
     char *piece = sf_resize(NULL, PIECE, 1);
     int status = piece != NULL ? SF_OK : sf_fail_memory(error);
     for (bool more = true; status == SF_OK && more;)
@@ -58,10 +56,8 @@ int sf_hdf_output_open(sf_hdf_output *to, const char *path, const char *source, 
     int status = sf_output_file_open(&to->own, path, existing, error);
     if (status == SF_OK && to->own.is_special)
         status = sf_fail(error, SF_CANNOT_CREATE, path, "is a device or a pipe, expected the name of a file");
-    if (status == SF_OK && source != NULL)
-        status = copy_file(to->own.fd, path, source, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && source != NULL) status = copy_file(to->own.fd, path, source, error);
+    if (status != SF_OK) return status;
     const char *name = sf_output_file_name(&to->own);
     to->file = open_or_create(name, source != NULL);
     if (to->file < 0) { /* over a network one process's locks may exclude each other */
@@ -79,8 +75,7 @@ int sf_hdf_output_close(sf_hdf_output *to, int status, const char *path, sf_erro
     bool closed = to->file < 0 || H5Fclose(to->file) >= 0;
     if (status == SF_OK && (to->failed || !closed))
         status = sf_hdf_fail(error, SF_IO, path, "cannot write the file");
-    if (status == SF_OK)
-        status = sf_output_file_commit(&to->own, error);
+    if (status == SF_OK) status = sf_output_file_commit(&to->own, error);
     sf_output_file_close(&to->own, status == SF_OK);
     return status;
 }
@@ -140,8 +135,7 @@ hid_t sf_nwb_put_object(sf_hdf_output *to, hid_t parent, const char *name, const
                         const char *type)
 {
     hid_t group = sf_hdf_put_group(to, parent, name);
-    if (!to->failed)
-        sf_nwb_tell_type(to, group, space, type);
+    if (!to->failed) sf_nwb_tell_type(to, group, space, type);
     return group;
 }
 
@@ -160,8 +154,7 @@ void sf_nwb_tell_column(sf_hdf_output *to, hid_t table, const char *name, const 
     to->failed = to->failed || column < 0;
     if (!to->failed) {
         sf_nwb_tell_type(to, column, to->tables, type);
-        if (about != NULL)
-            sf_nwb_tell(to, column, "description", about);
+        if (about != NULL) sf_nwb_tell(to, column, "description", about);
     }
     sf_hdf_close(column);
 }
@@ -170,8 +163,7 @@ void sf_nwb_tell_rows(sf_hdf_output *to, hid_t table, const char *name, const ch
 {
     sf_nwb_tell_column(to, table, name, "DynamicTableRegion", about);
     hid_t rows = to->failed ? H5I_INVALID_HID : sf_hdf_open(table, name);
-    if (rows >= 0)
-        sf_nwb_tell_target(to, rows, "table", to->file, target);
+    if (rows >= 0) sf_nwb_tell_target(to, rows, "table", to->file, target);
     sf_hdf_close(rows);
 }
 
@@ -206,7 +198,6 @@ void sf_nwb_put_index(sf_hdf_output *to, hid_t table, const char *column, size_t
     sf_hdf_put_values(to, table, name, H5T_NATIVE_UINT64, count, 1, ends);
     sf_nwb_tell_column(to, table, name, "VectorIndex", "ends of the rows");
     hid_t index = to->failed ? H5I_INVALID_HID : sf_hdf_open(table, name);
-    if (index >= 0)
-        sf_nwb_tell_target(to, index, "target", table, column);
+    if (index >= 0) sf_nwb_tell_target(to, index, "target", table, column);
     sf_hdf_close(index);
 }

@@ -14,8 +14,7 @@
 
 bool sf_nwb_is_2(hid_t file)
 {
-    if (H5Aexists(file, "nwb_version") > 0)
-        return true;
+    if (H5Aexists(file, "nwb_version") > 0) return true;
     if (sf_hdf_is_dataset(file, "/nwb_version"))
         return sf_hdf_dataset_begins(file, "/nwb_version", "2") ||
                sf_hdf_dataset_begins(file, "/nwb_version", "NWB-2");
@@ -55,8 +54,7 @@ void sf_nwb_each_processed(hid_t file, int (*visit)(void *context, const char *p
 {
     processed all = {.visit = visit, .context = context};
     hid_t modules = sf_hdf_open(file, "/processing");
-    if (modules >= 0 && H5Iget_type(modules) == H5I_GROUP)
-        sf_hdf_each_member(modules, visit_module, &all);
+    if (modules >= 0 && H5Iget_type(modules) == H5I_GROUP) sf_hdf_each_member(modules, visit_module, &all);
     sf_hdf_close(modules);
 }
 
@@ -89,8 +87,7 @@ int sf_nwb_read_metadata(sf_recording *recording, hid_t file, sf_error *error)
 
 static int add_marker(sf_nwb_markers *to, double seconds, const char *label, const char *suffix)
 {
-    if (isnan(seconds))
-        return SF_OK;
+    if (isnan(seconds)) return SF_OK;
     if (!sf_seconds_fit(seconds))
         return sf_fail(to->error, SF_DATA, to->path, "damaged: the interval %s is at %g s", label, seconds);
     return sf_reader_mark(to->recording, &to->capacity, sf_seconds_to_ns(seconds), label, suffix, to->error);

@@ -43,16 +43,13 @@ static int find_units(results *r, const sf_recording *recording, const char *pat
     int status = sf_reader_nwb.list(&tables, &input, error);
     if (status == SF_OK)
         status = sf_streams_choose(&tables, asked, recording->path, &chosen, &session, error);
-    if (status == SF_OK && chosen != NULL)
-        sf_text_printf(&r->units, "/%s", chosen);
+    if (status == SF_OK && chosen != NULL) sf_text_printf(&r->units, "/%s", chosen);
     sf_streams_free(&tables);
-    if (status != SF_OK || r->units.failed)
-        return status != SF_OK ? status : sf_fail_memory(error);
+    if (status != SF_OK || r->units.failed) return status != SF_OK ? status : sf_fail_memory(error);
     size_t rows[2] = {0};
     hid_t table = chosen != NULL ? sf_hdf_open(r->to.file, r->units.data) : H5I_INVALID_HID;
     hid_t times = table >= 0 ? sf_hdf_open(table, "spike_times") : H5I_INVALID_HID;
-    if (sf_hdf_attribute_begins(times, "namespace", "core"))
-        r->to.tables = "core";
+    if (sf_hdf_attribute_begins(times, "namespace", "core")) r->to.tables = "core";
     if (table < 0 || sf_hdf_shape(table, "spike_times_index", rows) != 1 || rows[0] != recording->units.count)
         status = sf_fail(error, SF_DATA, path,
                          "is not made: %s has changed since it was read, its Units table is another",
@@ -75,8 +72,7 @@ static bool is_taken(const results *r, const sf_table *tables, size_t count)
     char name[96];
     for (size_t i = 0; i < count; i++) {
         name_table(r, name, tables[i].name);
-        if (H5Lexists(r->module, name, H5P_DEFAULT) > 0)
-            return true;
+        if (H5Lexists(r->module, name, H5P_DEFAULT) > 0) return true;
     }
     return false;
 }
@@ -112,8 +108,7 @@ typedef struct flat {
 static size_t count_values(const sf_table *of, size_t column, flat *f, sf_hdf_output *to)
 {
     f->count = of->row_count;
-    if (!sf_table_column(of, column)->list)
-        return f->count;
+    if (!sf_table_column(of, column)->list) return f->count;
     f->count = 0;
     f->ends = sf_alloc(of->row_count, sizeof *f->ends);
     to->failed = to->failed || f->ends == NULL;
@@ -135,8 +130,7 @@ static void put_value(flat *f, size_t at, sf_column_type type, const sf_value *v
     } else {
         double *numbers = (double *)f->values + at * f->width;
         numbers[0] = !value->known ? NAN : is_real ? value->real : (double)whole;
-        if (f->width > 1)
-            numbers[1] = value->known ? value->second : NAN;
+        if (f->width > 1) numbers[1] = value->known ? value->second : NAN;
     }
 }
 
@@ -178,8 +172,7 @@ static void flat_free(flat *f, sf_column_type type)
 /* `id` is the tables' own; what names a row by its content says of what. */
 static const char *name_of(const sf_table *of, const sf_column *is, char room[64])
 {
-    if (strcmp(is->name, "id") != 0)
-        return is->name;
+    if (strcmp(is->name, "id") != 0) return is->name;
     snprintf(room, 64, "%s_id", of->row);
     return room;
 }
@@ -187,8 +180,7 @@ static const char *name_of(const sf_table *of, const sf_column *is, char room[64
 static void describe(sf_text *about, const sf_column *is)
 {
     sf_text_printf(about, "%s", is->about);
-    if (is->unit != NULL)
-        sf_text_printf(about, ", in %s", is->unit);
+    if (is->unit != NULL) sf_text_printf(about, ", in %s", is->unit);
     if (is->null != NULL && !is->list)
         sf_text_printf(about, "; %s: %s", is->type == SF_COLUMN_TEXT ? "empty" : "NaN", is->null);
 }
@@ -211,8 +203,7 @@ static void put_column(results *r, hid_t table, const char *first, const sf_tabl
         sf_nwb_tell_rows(&r->to, table, name, first, about.data);
     else if (!r->to.failed)
         sf_nwb_tell_column(&r->to, table, name, "VectorData", about.data);
-    if (f->ends != NULL)
-        sf_nwb_put_index(&r->to, table, name, of->row_count, f->ends);
+    if (f->ends != NULL) sf_nwb_put_index(&r->to, table, name, of->row_count, f->ends);
     sf_text_free(&about);
 }
 
@@ -226,8 +217,7 @@ static void put_columns(results *r, hid_t table, const char *first, const sf_tab
     size_t count = 0;
     for (size_t c = 0; c < of->column_count && count < MOST_COLUMNS && !r->to.failed; c++) {
         const sf_column *is = sf_table_column(of, c);
-        if (is->type == SF_COLUMN_RECORD || !sf_table_applies(of, c))
-            continue;
+        if (is->type == SF_COLUMN_RECORD || !sf_table_applies(of, c)) continue;
         flat f = flatten(of, c, &r->to);
         if (!r->to.failed) {
             names[count] = name_of(of, is, of_id);
@@ -268,8 +258,7 @@ static int put_all(results *r, const sf_recording *recording, const char *path, 
         sf_text_printf(&r->units, "/units");
         r->to.failed = r->to.failed || r->units.failed;
     }
-    if (status != SF_OK || r->to.failed)
-        return status;
+    if (status != SF_OK || r->to.failed) return status;
     open_module(r, tables, count);
     for (size_t i = 0; i < count && !r->to.failed; i++)
         put_table(r, tables, &tables[i]);
@@ -282,12 +271,10 @@ int sf_nwb_results_write(const sf_recording *recording, const char *path, const 
 {
     results r = {.module = H5I_INVALID_HID};
     int status = sf_ranks_agree(SF_OK, error);
-    if (status != SF_OK || sf_ranks_rank() > 0)
-        return status;
+    if (status != SF_OK || sf_ranks_rank() > 0) return status;
     status = sf_hdf_output_open(&r.to, path, is_of_units(recording) ? recording->path : NULL,
                                 SF_EXISTING_REFUSE_WHOLE, sf_recording_hash(recording), error);
-    if (status == SF_OK)
-        status = put_all(&r, recording, path, tables, count, provenance, error);
+    if (status == SF_OK) status = put_all(&r, recording, path, tables, count, provenance, error);
     sf_text_free(&r.units);
     return sf_hdf_output_close(&r.to, status, path, error);
 }

@@ -33,8 +33,7 @@ static int open_structure(json_t **structure, const char *path, sf_error *error)
     json_error_t reason;
     sf_folder_has(inside, path, STRUCTURE);
     *structure = json_load_file(inside, 0, &reason);
-    if (*structure == NULL)
-        return sf_fail(error, SF_DATA, inside, "line %d: %s", reason.line, reason.text);
+    if (*structure == NULL) return sf_fail(error, SF_DATA, inside, "line %d: %s", reason.line, reason.text);
     return SF_OK;
 }
 
@@ -88,14 +87,12 @@ static int list_streams(sf_streams *streams, const char *path, sf_error *error)
     json_array_foreach(json_object_get(structure, "spikes"), i, entry)
     {
         size_t k = 0;
-        if (status == SF_OK)
-            status = count_spikes(&count, path, entry, error);
+        if (status == SF_OK) status = count_spikes(&count, path, entry, error);
         while (k < streams->count && strcmp(streams->items[k].name, stream_of(entry)) != 0)
             k++;
         if (status == SF_OK && k == streams->count)
             status = sf_streams_add(streams, stream_of(entry), 0, error);
-        if (status == SF_OK)
-            streams->items[k].spikes += count;
+        if (status == SF_OK) streams->items[k].spikes += count;
     }
     json_decref(structure);
     return status;
@@ -130,10 +127,8 @@ static int describe(void *context, int64_t id, sf_unit *unit, char name[64])
     const char *base = text_of(json_array_get(all->list, entry), "name", "electrode");
     int length = snprintf(name, 40, "%s", base);
     length = length < 39 ? length : 39;
-    if (all->several[entry])
-        length += snprintf(name + length, (size_t)(64 - length), " %" PRId64, electrode);
-    if (cluster > 0)
-        snprintf(name + length, (size_t)(64 - length), ":%" PRId64, cluster);
+    if (all->several[entry]) length += snprintf(name + length, (size_t)(64 - length), " %" PRId64, electrode);
+    if (cluster > 0) snprintf(name + length, (size_t)(64 - length), ":%" PRId64, cluster);
     unit->kind = cluster > 0 ? SF_UNIT_SORTED : SF_UNIT_MULTI_UNIT;
     return SF_OK;
 }
@@ -157,8 +152,7 @@ static int add_entry(spikes *all, size_t index, const json_t *entry, sf_error *e
     const char *sorted = file_of(folder, "clusters.npy", "spike_clusters.npy");
     int status = take_rate(all, entry, error);
     sf_folder_has(path, folder, file_of(folder, "sample_numbers.npy", "spike_times.npy"));
-    if (status == SF_OK)
-        status = sf_npy_load_integers(path, &samples, &count, error);
+    if (status == SF_OK) status = sf_npy_load_integers(path, &samples, &count, error);
     if (status == SF_OK)
         status = sf_folder_integers(&electrodes, folder,
                                     file_of(folder, "electrode_indices.npy", "spike_electrode_indices.npy"),
@@ -191,8 +185,7 @@ static int add_silent(spikes *all, size_t *keys, sf_error *error)
 {
     *keys = all->count;
     for (size_t i = 0; i < json_array_size(all->list); i++) {
-        if (!all->silent[i])
-            continue;
+        if (!all->silent[i]) continue;
         if (sf_reserve(&all->keys, &all->key_capacity, *keys + 1, sizeof *all->keys) != 0)
             return sf_fail_memory(error);
         all->keys[(*keys)++] = key_of(i, 0, 0);
@@ -210,11 +203,9 @@ static int add_edges(sf_recording *recording, size_t *capacity, const char *fold
     char path[SF_FOLDER_PATH];
     int64_t *states = NULL, *samples = NULL;
     size_t count;
-    if (!sf_folder_has(path, folder, states_name))
-        return SF_OK; /* messages, or something else */
+    if (!sf_folder_has(path, folder, states_name)) return SF_OK; /* messages, or something else */
     int status = sf_npy_load_integers(path, &states, &count, error);
-    if (status == SF_OK)
-        status = sf_folder_integers(&samples, folder, samples_name, count, error);
+    if (status == SF_OK) status = sf_folder_integers(&samples, folder, samples_name, count, error);
     if (status == SF_OK && sf_reserve(&recording->markers, capacity, recording->marker_count + count,
                                       sizeof *recording->markers) != 0)
         status = sf_fail_memory(error);
@@ -294,10 +285,8 @@ static int add_spans(sampled *s, sf_error *error)
         int64_t first = 0, end = 0;
         sf_span span;
         status = find_pause(&last, s, from, error);
-        if (status == SF_OK)
-            status = number_at(&first, s, from, error);
-        if (status == SF_OK)
-            status = number_at(&end, s, last, error);
+        if (status == SF_OK) status = number_at(&first, s, from, error);
+        if (status == SF_OK) status = number_at(&end, s, last, error);
         if (status != SF_OK || !sf_samples_to_ns(first, s->rate_hz, &span.start_ns) ||
             !sf_samples_to_ns(end + 1, s->rate_hz, &span.stop_ns) || span.start_ns >= span.stop_ns ||
             (s->count > 0 && span.start_ns < s->spans[s->count - 1].stop_ns))
@@ -327,8 +316,7 @@ static int read_recorded(sf_recording *recording, const json_t *structure, const
             !sf_folder_has(numbers, folder, file_of(folder, "sample_numbers.npy", "timestamps.npy")))
             continue;
         status = sf_npy_open(&s.numbers, numbers, 0, 0, error);
-        if (status == SF_OK)
-            status = add_spans(&s, error);
+        if (status == SF_OK) status = add_spans(&s, error);
         if (status == SF_OK && s.count > 0) {
             recording->recorded = (sf_span){s.spans[0].start_ns, s.spans[s.count - 1].stop_ns};
             recording->declared = true;
@@ -364,20 +352,15 @@ static int read_spikes(sf_recording *recording, const json_t *structure, const c
     if (status == SF_OK)
         status =
             sf_reader_check_rate(&all.rate_hz, how->rate_hz, path, "sample_rate in structure.oebin", error);
-    if (status == SF_OK)
-        status = add_silent(&all, &keys, error);
+    if (status == SF_OK) status = add_silent(&all, &keys, error);
     if (status == SF_OK)
         status = sf_reader_number_units(recording, &units, all.keys, keys, describe, &all, error);
     const sf_spikes_in_samples taken = {
         .samples = all.samples, .units = units, .count = all.count, .rate_hz = all.rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &taken, path, error);
-    if (status == SF_OK)
-        status = read_events(recording, structure, path, how->stream, all.rate_hz, error);
-    if (status == SF_OK)
-        status = read_recorded(recording, structure, path, how->stream, all.rate_hz, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "sampling_rate", all.rate_hz, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &taken, path, error);
+    if (status == SF_OK) status = read_events(recording, structure, path, how->stream, all.rate_hz, error);
+    if (status == SF_OK) status = read_recorded(recording, structure, path, how->stream, all.rate_hz, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "sampling_rate", all.rate_hz, error);
     sf_free(all.several);
     sf_free(all.silent);
     sf_free(all.samples);
@@ -398,8 +381,7 @@ static int read_folder(sf_recording *recording, const char *path, const sf_readi
     if (status == SF_OK)
         status = sf_reader_set_format(recording, error, "Open Ephys %.32s",
                                       text_of(structure, "GUI version", "binary"));
-    if (status == SF_OK)
-        status = read_spikes(recording, structure, path, how, error);
+    if (status == SF_OK) status = read_spikes(recording, structure, path, how, error);
     json_decref(structure);
     return status;
 }

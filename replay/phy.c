@@ -53,8 +53,7 @@ static int find_cluster(cluster **found, clusters *all, int64_t id, sf_error *er
     if (at == SF_NO_UNIT) {
         at = (uint32_t)all->ids.count;
         int status = sf_ids_set(&all->ids, id, at, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (sf_reserve(&all->items, &all->capacity, at + 1, sizeof *all->items) != 0)
             return sf_fail_memory(error);
         all->items[at] = (cluster){.id = id, .channel = -1};
@@ -67,8 +66,7 @@ static int find_cluster(cluster **found, clusters *all, int64_t id, sf_error *er
 static void take_kind(cluster *to, const char *word)
 {
     sf_unit_kind kind;
-    if (sf_unit_kind_of(word, &kind) && kind != SF_UNIT_UNKNOWN)
-        to->kind = kind;
+    if (sf_unit_kind_of(word, &kind) && kind != SF_UNIT_UNKNOWN) to->kind = kind;
 }
 
 /* A table with a heading: its columns cluster_id (or id), `kind` and, where there is one, ch. */
@@ -76,16 +74,14 @@ static int read_table(clusters *all, const char *folder, const char *name, const
 {
     char path[SF_FOLDER_PATH];
     sf_text text = {0};
-    if (!sf_folder_has(path, folder, name))
-        return SF_OK;
+    if (!sf_folder_has(path, folder, name)) return SF_OK;
     int status = sf_file_read(&text, path, error), id_at = -1, kind_at = -1, channel_at = -1;
     char *rest = text.data;
     char separator = rest != NULL && memchr(rest, '\t', strcspn(rest, "\n")) == NULL ? ',' : '\t';
     for (size_t row = 0; status == SF_OK && rest != NULL && *rest != '\0'; row++) {
         char *line = rest, *end = strchr(rest, '\n');
         rest = end != NULL ? end + 1 : NULL;
-        if (end != NULL)
-            *end = '\0';
+        if (end != NULL) *end = '\0';
         cluster found = {.id = -1, .channel = -1};
         int column = 0;
         for (char *field; line != NULL; column++) {
@@ -104,13 +100,10 @@ static int read_table(clusters *all, const char *folder, const char *name, const
             }
         }
         cluster *to = NULL;
-        if (row == 0 || found.id < 0)
-            continue;
+        if (row == 0 || found.id < 0) continue;
         status = find_cluster(&to, all, found.id, error);
-        if (status == SF_OK && found.kind != SF_UNIT_UNKNOWN)
-            to->kind = found.kind;
-        if (status == SF_OK && found.channel >= 0)
-            to->channel = found.channel;
+        if (status == SF_OK && found.kind != SF_UNIT_UNKNOWN) to->kind = found.kind;
+        if (status == SF_OK && found.channel >= 0) to->channel = found.channel;
     }
     sf_text_free(&text);
     return status;
@@ -123,18 +116,15 @@ static int read_channels(clusters *all, const char *folder, sf_error *error)
     char path[SF_FOLDER_PATH];
     sf_npy npy;
     size_t count;
-    if (!sf_folder_has(path, folder, "channel_positions.npy"))
-        return SF_OK;
+    if (!sf_folder_has(path, folder, "channel_positions.npy")) return SF_OK;
     int status = sf_npy_open(&npy, path, 0, 0, error);
     if (status == SF_OK && (npy.dimensions != 2 || npy.shape[1] < 2))
         status = sf_fail(error, SF_DATA, path, "damaged: expected an x and a y of each channel");
     size_t wide = status == SF_OK ? npy.shape[1] : 0, high = status == SF_OK ? npy.shape[0] : 0;
     double *values = status == SF_OK ? sf_resize(NULL, npy.count, sizeof *values) : NULL;
     all->positions = status == SF_OK ? sf_resize(NULL, 2 * high, sizeof *values) : NULL;
-    if (status == SF_OK && (values == NULL || all->positions == NULL))
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_npy_read_reals(&npy, 0, npy.count, values, error);
+    if (status == SF_OK && (values == NULL || all->positions == NULL)) status = sf_fail_memory(error);
+    if (status == SF_OK) status = sf_npy_read_reals(&npy, 0, npy.count, values, error);
     for (size_t i = 0; status == SF_OK && i < 2 * high; i++)
         all->positions[i] = values[npy.by_column ? i % 2 * high + i / 2 : i / 2 * wide + i % 2];
     all->channels = status == SF_OK ? high : 0;
@@ -188,8 +178,7 @@ static int find_peaks_by_column(int64_t *best, const sf_npy *npy, sf_error *erro
 {
     size_t count = npy->shape[0], samples = npy->shape[1], channels = npy->shape[2];
     double *values = sf_resize(NULL, 4 * count, sizeof *values);
-    if (values == NULL)
-        return sf_fail_memory(error);
+    if (values == NULL) return sf_fail_memory(error);
     double *low = values + count, *high = low + count, *most = high + count;
     int status = SF_OK;
     for (size_t i = 0; i < count; i++)
@@ -237,8 +226,7 @@ static int read_templates(clusters *all, const char *folder, sf_error *error)
 {
     char path[SF_FOLDER_PATH];
     sf_npy npy;
-    if (!sf_folder_has(path, folder, "templates.npy"))
-        return SF_OK;
+    if (!sf_folder_has(path, folder, "templates.npy")) return SF_OK;
     int status = sf_npy_open(&npy, path, 0, 0, error);
     if (status != SF_OK || npy.dimensions != 3 || npy.count == 0) {
         sf_npy_close(&npy); /* of another form: no positions by it */
@@ -273,8 +261,7 @@ static int vote(clusters *all, const char *folder, const int64_t *ids, const uin
         status = sf_folder_integers(&templates, folder, "spike_templates.npy", count, error);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         int64_t template = templates != NULL ? templates[i] : ids[i];
-        if (lead[units[i]] == 0)
-            all->votes[units[i]] = template;
+        if (lead[units[i]] == 0) all->votes[units[i]] = template;
         lead[units[i]] = all->votes[units[i]] == template ? lead[units[i]] + 1 : lead[units[i]] - 1;
     }
     sf_free(lead);
@@ -304,10 +291,8 @@ static void place_units(sf_recording *recording, const clusters *all)
         for (size_t c = 0; unit->electrode >= 0 && index < 0 && c < all->channels; c++)
             if ((all->channel_map != NULL ? all->channel_map[c] : (int64_t)c) == unit->electrode)
                 index = (int64_t)c;
-        if (index < 0 && template >= 0 && (uint64_t) template <all->templates)
-            index = all->best[template];
-        if (index < 0 || (uint64_t)index >= all->channels)
-            continue;
+        if (index < 0 && template >= 0 && (uint64_t) template <all->templates) index = all->best[template];
+        if (index < 0 || (uint64_t)index >= all->channels) continue;
         unit->x_um = all->positions[2 * index];
         unit->y_um = all->positions[2 * index + 1];
         int64_t channel = all->channel_map != NULL ? all->channel_map[index] : index;
@@ -326,8 +311,7 @@ static int read_about(clusters *all, const char *folder, sf_error *error)
     for (size_t i = 0; status == SF_OK && i < sizeof tables / sizeof tables[0];
          i++) /* the last word counts */
         status = read_table(all, folder, tables[i][0], tables[i][1], error);
-    if (status == SF_OK)
-        status = read_channels(all, folder, error);
+    if (status == SF_OK) status = read_channels(all, folder, error);
     return status == SF_OK && all->positions != NULL ? read_templates(all, folder, error) : status;
 }
 
@@ -350,33 +334,24 @@ static int read_folder(sf_recording *recording, const char *path, const sf_readi
     double rate_hz = 0;
     clusters all = {0};
     int status = sf_reader_set_format(recording, error, "Phy");
-    if (status == SF_OK)
-        status = sf_phy_rate(&rate_hz, path, how->rate_hz > 0, error);
+    if (status == SF_OK) status = sf_phy_rate(&rate_hz, path, how->rate_hz > 0, error);
     if (status == SF_OK)
         status = sf_reader_check_rate(&rate_hz, how->rate_hz, path, "sample_rate in params.py", error);
     sf_folder_has(inside, path, "spike_times.npy");
-    if (status == SF_OK)
-        status = sf_npy_load_integers(inside, &samples, &count, error);
+    if (status == SF_OK) status = sf_npy_load_integers(inside, &samples, &count, error);
     const char *numbers =
         sf_folder_has(inside, path, "spike_clusters.npy") ? "spike_clusters.npy" : "spike_templates.npy";
-    if (status == SF_OK)
-        status = sf_folder_integers(&ids, path, numbers, count, error);
-    if (status == SF_OK)
-        status = read_about(&all, path, error);
+    if (status == SF_OK) status = sf_folder_integers(&ids, path, numbers, count, error);
+    if (status == SF_OK) status = read_about(&all, path, error);
     if (status == SF_OK)
         status = sf_reader_number_units(recording, &units, ids, count, describe, &all, error);
-    if (status == SF_OK)
-        status = vote(&all, path, ids, units, count, error);
-    if (status == SF_OK)
-        place_units(recording, &all);
+    if (status == SF_OK) status = vote(&all, path, ids, units, count, error);
+    if (status == SF_OK) place_units(recording, &all);
     const sf_spikes_in_samples spikes = {
         .samples = samples, .units = units, .count = count, .rate_hz = rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, path, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
-    if (status == SF_OK)
-        status = sf_phy_recorded(recording, path, rate_hz, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, path, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "sampling_rate", rate_hz, error);
+    if (status == SF_OK) status = sf_phy_recorded(recording, path, rate_hz, error);
     free_clusters(&all);
     sf_free(samples);
     sf_free(ids);

@@ -38,8 +38,7 @@ static bool take_number(const char **at, double *number)
     for (; *from != '\0' && strchr(" \t\r\n*/#", *from) == NULL; from++) {
         bool joins =
             *from == '_' && length > 0 && isdigit((unsigned char)from[-1]) && isdigit((unsigned char)from[1]);
-        if (length + 1 == sizeof digits)
-            return false;
+        if (length + 1 == sizeof digits) return false;
         digits[length] = *from;
         length += !joins;
     }
@@ -52,8 +51,7 @@ static bool take_number(const char **at, double *number)
 static bool parse_product(const char *at, double *number)
 {
     double next;
-    if (!take_number(&at, number))
-        return false;
+    if (!take_number(&at, number)) return false;
     while (*at == '*' || *at == '/') {
         bool divides = *at++ == '/';
         if (*at == '*' || *at == '/' || !take_number(&at, &next)) /* powers and whole parts are others */
@@ -67,8 +65,7 @@ static bool number_of(const char *text, const char *key, double *number)
 {
     double parsed;
     const char *value = value_of(text, key);
-    if (value == NULL || !parse_product(value, &parsed))
-        return false;
+    if (value == NULL || !parse_product(value, &parsed)) return false;
     *number = parsed;
     return true;
 }
@@ -85,13 +82,11 @@ static size_t bytes_of_sample(const char *text)
     snprintf(line, sizeof line, "%.*s", (int)(value != NULL ? strcspn(value, "\r\n#") % sizeof line : 0),
              value != NULL ? value : "");
     char *name = line + strcspn(line, "'\"");
-    if (*name == '\0')
-        return 0;
+    if (*name == '\0') return 0;
     name++;
     name[strcspn(name, "'\"")] = '\0';
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(name, types[i].name) == 0)
-            return types[i].bytes;
+        if (strcmp(name, types[i].name) == 0) return types[i].bytes;
     return 0;
 }
 
@@ -105,18 +100,15 @@ static uint64_t bytes_of_files(const char *value, const char *folder)
         char name[1024], path[SF_FOLDER_PATH];
         struct stat about;
         const char *open = at + strcspn(at, "'\"");
-        if (open >= end)
-            break;
+        if (open >= end) break;
         const char *close = strchr(open + 1, *open);
-        if (close == NULL || close >= end || (size_t)(close - open) > sizeof name)
-            return 0;
+        if (close == NULL || close >= end || (size_t)(close - open) > sizeof name) return 0;
         snprintf(name, sizeof name, "%.*s", (int)(close - open - 1), open + 1);
         if (name[0] == '/')
             snprintf(path, sizeof path, "%s", name);
         else
             sf_folder_has(path, folder, name);
-        if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-            return 0;
+        if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
         bytes += (uint64_t)about.st_size;
         at = close + 1;
     }
@@ -127,8 +119,7 @@ int sf_phy_rate(double *rate_hz, const char *folder, bool is_given, sf_error *er
 {
     char path[SF_FOLDER_PATH];
     sf_text text = {0};
-    if (is_given || !sf_folder_has(path, folder, "params.py"))
-        return SF_OK;
+    if (is_given || !sf_folder_has(path, folder, "params.py")) return SF_OK;
     int status = sf_file_read(&text, path, error);
     const char *value = status == SF_OK && text.length > 0 ? value_of(text.data, "sample_rate") : NULL;
     if (value != NULL && !parse_product(value, rate_hz))
@@ -144,8 +135,7 @@ int sf_phy_recorded(sf_recording *recording, const char *folder, double rate_hz,
 {
     char path[SF_FOLDER_PATH];
     sf_text text = {0};
-    if (!sf_folder_has(path, folder, "params.py"))
-        return SF_OK;
+    if (!sf_folder_has(path, folder, "params.py")) return SF_OK;
     int status = sf_file_read(&text, path, error);
     const char *files = status == SF_OK && text.length > 0 ? value_of(text.data, "dat_path") : NULL;
     double channels = 0, offset = 0;
@@ -153,8 +143,7 @@ int sf_phy_recorded(sf_recording *recording, const char *folder, double rate_hz,
     size_t wide = files != NULL ? bytes_of_sample(text.data) : 0;
     bool known = files != NULL && number_of(text.data, "n_channels_dat", &channels) && channels >= 1 &&
                  channels <= 1e6 && wide > 0;
-    if (known)
-        number_of(text.data, "offset", &offset);
+    if (known) number_of(text.data, "offset", &offset);
     known = known && offset >= 0 && (double)bytes > offset;
     int64_t stop_ns = 0;
     if (known)

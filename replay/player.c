@@ -78,8 +78,7 @@ static int64_t next_clock_ns(const player *it)
 {
     double step = fmin(it->speed * BLOCK_WALL_NS, BLOCK_NS);
     double quiet = (double)(next_event_ns(it) - it->clock_ns);
-    if (quiet > step)
-        step = fmin(quiet, fmax(step, it->speed * HEARTBEAT_WALL_NS));
+    if (quiet > step) step = fmin(quiet, fmax(step, it->speed * HEARTBEAT_WALL_NS));
     double left = (double)(it->stop_ns - it->clock_ns);
     return step < left ? it->clock_ns + (int64_t)ceil(step) : it->stop_ns;
 }
@@ -94,20 +93,17 @@ static int64_t due_at(const player *it, int64_t clock_ns)
 static int read_in_time(player *it, sf_batch *batch, int timeout_ms)
 {
     int64_t now = sf_clock_monotonic_ns();
-    if (it->wall_start_ns == 0)
-        it->wall_start_ns = now;
+    if (it->wall_start_ns == 0) it->wall_start_ns = now;
     int64_t clock = next_clock_ns(it);
     int64_t due = due_at(it, clock);
     if (now < due) {
         int64_t patience = now + timeout_ms * SF_MILLISECOND;
         sf_clock_sleep_until(due < patience ? due : patience);
-        if (sf_clock_monotonic_ns() < due)
-            return SF_READ_NOTHING;
+        if (sf_clock_monotonic_ns() < due) return SF_READ_NOTHING;
     }
     it->due_ns = due;
     size_t end = it->recording->spike_count;
-    if (clock < it->stop_ns)
-        end = sf_spikes_lower_bound(it->recording->spikes, end, clock);
+    if (clock < it->stop_ns) end = sf_spikes_lower_bound(it->recording->spikes, end, clock);
     return give(it, batch, end, clock);
 }
 
@@ -116,8 +112,7 @@ static int player_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_er
     (void)error;
     player *it = (player *)source;
     *batch = (sf_batch){.clock_ns = it->clock_ns};
-    if (it->clock_ns == it->stop_ns)
-        return SF_READ_END;
+    if (it->clock_ns == it->stop_ns) return SF_READ_END;
     return it->speed == 0 ? read_at_once(it, batch) : read_in_time(it, batch, timeout_ms);
 }
 
@@ -133,8 +128,7 @@ static const sf_source_kind player_kind = {
 
 static const char *file_name(const char *path)
 {
-    if (path == NULL)
-        return "recording";
+    if (path == NULL) return "recording";
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
@@ -167,8 +161,7 @@ int sf_player_open(sf_source **out, const sf_recording *recording, double speed,
         return sf_fail(error, SF_USAGE, NULL, "a speed of %g is not possible: expected %g to %g", speed,
                        SF_PLAYER_SLOWEST, SF_PLAYER_FASTEST);
     player *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->source = (sf_source){
         .kind = &player_kind,
         .units = recording->units, /* borrowed like the rest */

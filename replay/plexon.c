@@ -103,8 +103,7 @@ static int check_counts(const plx *in, const unsigned char *header)
     for (size_t i = 0; i < 3; i++)
         needed += counts[i] < 0 ? in->length + 1
                                 : (uint64_t)counts[i] * (i == 0 ? SPIKE_HEADER_BYTES : EVENT_HEADER_BYTES);
-    if (needed <= in->length)
-        return SF_OK;
+    if (needed <= in->length) return SF_OK;
     return sf_fail(in->error, SF_DATA, in->path,
                    "damaged: it says that it has %" PRId32 " spike, %" PRId32 " event and %" PRId32
                    " continuous channels, and its %" PRIu64
@@ -144,14 +143,10 @@ static int set_about(const plx *in, const unsigned char *header)
         status = sf_reader_metadata_real(in->recording, "sampling_rate", in->rate_hz, in->error);
     if (status == SF_OK && waveform_hz > 0)
         status = sf_reader_metadata_real(in->recording, "waveform_sampling_rate", waveform_hz, in->error);
-    if (status == SF_OK)
-        status = set_text(in, "comment", header + 8, 128);
-    if (status == SF_OK)
-        status = set_date(in, header + 160);
-    if (status == SF_OK && has_software)
-        status = set_text(in, "software", header + 210, 18);
-    if (status == SF_OK && has_software)
-        status = set_text(in, "processing_software", header + 228, 18);
+    if (status == SF_OK) status = set_text(in, "comment", header + 8, 128);
+    if (status == SF_OK) status = set_date(in, header + 160);
+    if (status == SF_OK && has_software) status = set_text(in, "software", header + 210, 18);
+    if (status == SF_OK && has_software) status = set_text(in, "processing_software", header + 228, 18);
     return status;
 }
 
@@ -163,16 +158,14 @@ static int read_header(plx *in, double given_hz)
                        "damaged: it is cut off in its header, after %" PRIu64 " of %d bytes: " AGAIN,
                        in->length, HEADER_BYTES);
     int status = read_bytes(in, header, sizeof header, 0);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     in->version = (int32_t)sf_little_32(header + 4);
     if (in->version < OLDEST)
         return sf_fail(in->error, SF_DATA, in->path,
                        "is a Plexon file (.plx) of version %" PRId32 ", and 100 and later are read: " AGAIN,
                        in->version);
     status = check_counts(in, header);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     in->spike_count = sf_little_32(header + 140);
     in->event_count = sf_little_32(header + 144);
     in->continuous_count = sf_little_32(header + 148);
@@ -180,8 +173,7 @@ static int read_header(plx *in, double given_hz)
     in->trodalness = in->version >= 103 ? header[200] : 1;
     in->rate_hz = (int32_t)sf_little_32(header + 136);
     status = sf_reader_check_rate(&in->rate_hz, given_hz, in->path, "ADFrequency in its header", in->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     in->recording->tick_ns = llround(1e9 / in->rate_hz);
     return set_about(in, header);
 }
@@ -213,14 +205,12 @@ static int read_channels(plx *in, channel **channels, uint32_t *place_of, size_t
         unsigned char header[SPIKE_HEADER_BYTES];
         channel *of = &(*channels)[i];
         status = read_bytes(in, header, each, in->at);
-        if (status == SF_OK)
-            status = take_channel(in, of, header, is_event);
+        if (status == SF_OK) status = take_channel(in, of, header, is_event);
         if (status == SF_OK && place_of[of->number] != 0 && !is_event)
             return sf_fail(in->error, SF_DATA, in->path,
                            "damaged: spike channels '%s' and '%s' both have the number %u: " AGAIN,
                            (*channels)[place_of[of->number] - 1].name, of->name, of->number);
-        if (status == SF_OK && place_of[of->number] == 0)
-            place_of[of->number] = (uint32_t)i + 1;
+        if (status == SF_OK && place_of[of->number] == 0) place_of[of->number] = (uint32_t)i + 1;
     }
     return status;
 }
@@ -229,12 +219,9 @@ static int read_headers(plx *in, double given_hz)
 {
     int status = read_header(in, given_hz);
     in->at = HEADER_BYTES;
-    if (status == SF_OK)
-        status = read_channels(in, &in->spikes, in->spike_of, in->spike_count, false);
-    if (status == SF_OK)
-        status = sf_classes_open(&in->classes, in->spike_count, in->error);
-    if (status == SF_OK)
-        status = read_channels(in, &in->events, in->event_of, in->event_count, true);
+    if (status == SF_OK) status = read_channels(in, &in->spikes, in->spike_of, in->spike_count, false);
+    if (status == SF_OK) status = sf_classes_open(&in->classes, in->spike_count, in->error);
+    if (status == SF_OK) status = read_channels(in, &in->events, in->event_of, in->event_count, true);
     in->at += (uint64_t)in->continuous_count * EVENT_HEADER_BYTES;
     return status;
 }
@@ -284,8 +271,7 @@ static int take_block(const plx *in, block *to, const unsigned char *from)
 static int take_spike(plx *in, const block *of)
 {
     uint32_t place = in->spike_of[of->channel];
-    if (place == 0)
-        return refuse_block(in, of, "spike channel", of->channel, "one that a header has");
+    if (place == 0) return refuse_block(in, of, "spike channel", of->channel, "one that a header has");
     unsigned class = of->unit == UINT16_MAX ? INVALID : of->unit;
     if (of->unit != UINT16_MAX && of->unit >= INVALID)
         return refuse_block(in, of, "unit", of->unit, "-1 to 254");
@@ -301,8 +287,7 @@ static int take_spike(plx *in, const block *of)
 /* A start while recording runs, as one that is sent for a resume, too, begins nothing. */
 static int start(plx *in, int64_t time_ns)
 {
-    if (in->runs)
-        return SF_OK;
+    if (in->runs) return SF_OK;
     if (sf_reserve(&in->spans, &in->span_capacity, in->span_count + 1, sizeof *in->spans) != 0)
         return sf_fail_memory(in->error);
     in->spans[in->span_count++] = (sf_span){time_ns, time_ns};
@@ -312,8 +297,7 @@ static int start(plx *in, int64_t time_ns)
 
 static int stop(plx *in, int64_t time_ns)
 {
-    if (in->runs)
-        in->spans[in->span_count - 1].stop_ns = time_ns;
+    if (in->runs) in->spans[in->span_count - 1].stop_ns = time_ns;
     in->runs = false;
     return SF_OK;
 }
@@ -322,10 +306,8 @@ static int take_event(plx *in, const block *of)
 {
     char text[NAME_ROOM + 8];
     uint32_t place = in->event_of[of->channel];
-    if (of->channel == START || of->channel == RESUME)
-        return start(in, of->time_ns);
-    if (of->channel == STOP || of->channel == PAUSE)
-        return stop(in, of->time_ns);
+    if (of->channel == START || of->channel == RESUME) return start(in, of->time_ns);
+    if (of->channel == STOP || of->channel == PAUSE) return stop(in, of->time_ns);
     const char *name = place > 0 ? in->events[place - 1].name : NULL;
     if (of->channel == STROBED)
         snprintf(text, sizeof text, "%s %u", name != NULL ? name : "Strobed", of->unit);
@@ -359,10 +341,8 @@ static int read_blocks(plx *in)
         const unsigned char *from;
         block of = {0};
         status = look(in, &from);
-        if (status == SF_OK)
-            status = take_block(in, &of, from);
-        if (status != SF_OK || of.bytes > in->length - in->at)
-            break;
+        if (status == SF_OK) status = take_block(in, &of, from);
+        if (status != SF_OK || of.bytes > in->length - in->at) break;
         if (of.type == SPIKE)
             status = take_spike(in, &of);
         else if (of.type == EVENT)
@@ -421,8 +401,7 @@ static bool has_twin(const plx *in, const channel *of, unsigned class, const tra
     for (unsigned number = trode_of(in, of) * in->trodalness + 1; number < of->number; number++) {
         uint32_t place = in->spike_of[number];
         const train *other = place > 0 ? &trains[(place - 1) * SF_CLASSES + class] : NULL;
-        if (other != NULL && other->count == own->count && other->hash == own->hash)
-            return true;
+        if (other != NULL && other->count == own->count && other->hash == own->hash) return true;
     }
     return false;
 }
@@ -456,8 +435,7 @@ static int add_classes(plx *in, const channel *of, uint32_t *units, const train 
         bool is_left_out = in->classes.seen[key] != 0 && trains != NULL && has_twin(in, of, class, trains);
         units[key] = is_left_out ? SF_NO_UNIT : (uint32_t)in->recording->units.count;
         in->left_out += is_left_out;
-        if (in->classes.seen[key] != 0 && !is_left_out)
-            status = add_unit(in, of, class);
+        if (in->classes.seen[key] != 0 && !is_left_out) status = add_unit(in, of, class);
     }
     return status;
 }
@@ -475,8 +453,7 @@ static int number_units(plx *in)
         else if (!is_multitrode(in) || of->number == trode_of(in, of) * in->trodalness + 1)
             status = add_unit(in, of, 0);
     }
-    if (status == SF_OK)
-        sf_classes_take_units(in->recording, units);
+    if (status == SF_OK) sf_classes_take_units(in->recording, units);
     sf_free(trains);
     sf_free(units);
     return status;
@@ -488,8 +465,7 @@ static int number_units(plx *in)
 static int take_last_tick(const plx *in)
 {
     int64_t stop_ns;
-    if (in->last_tick == 0)
-        return SF_OK;
+    if (in->last_tick == 0) return SF_OK;
     if (!(in->last_tick > 0 && in->last_tick < 0x1p53) ||
         !sf_samples_to_ns((int64_t)in->last_tick, in->rate_hz, &stop_ns))
         return sf_reader_disbelieve(in->recording, "LastTimestamp in its header", in->error);
@@ -503,8 +479,7 @@ static void end_last(plx *in)
 {
     sf_span *last = &in->spans[in->span_count - 1];
     int64_t stop_ns;
-    if (!in->runs)
-        return;
+    if (!in->runs) return;
     last->stop_ns = in->latest_ns;
     if (in->last_tick > 0 && in->last_tick < 0x1p53 &&
         sf_samples_to_ns((int64_t)in->last_tick, in->rate_hz, &stop_ns) && stop_ns > last->stop_ns)
@@ -519,8 +494,7 @@ static bool are_in_order(plx *in)
         sf_span span = in->spans[i];
         if (span.stop_ns < span.start_ns || (kept > 0 && span.start_ns < in->spans[kept - 1].stop_ns))
             return false;
-        if (span.start_ns < span.stop_ns)
-            in->spans[kept++] = span;
+        if (span.start_ns < span.stop_ns) in->spans[kept++] = span;
     }
     in->span_count = kept;
     return true;
@@ -539,8 +513,7 @@ static void take_spans(plx *in)
     }
     recording->recorded = (sf_span){in->spans[0].start_ns, in->spans[count - 1].stop_ns};
     recording->declared = true;
-    if (count < 2)
-        return;
+    if (count < 2) return;
     for (size_t i = 0; i < count; i++)
         in->spans[i].stop_ns++;
     recording->recorded.stop_ns++;
@@ -566,13 +539,10 @@ static int take_recorded(plx *in)
     else if (in->span_count > 0 && in->runs)
         in->spans[in->span_count - 1].stop_ns = in->latest_ns;
     bool in_order = are_in_order(in);
-    if (!in_order)
-        return sf_reader_disbelieve(in->recording, "its events of start and stop", in->error);
-    if (in->span_count > 0)
-        take_spans(in);
+    if (!in_order) return sf_reader_disbelieve(in->recording, "its events of start and stop", in->error);
+    if (in->span_count > 0) take_spans(in);
     int status = in->span_count == 0 && in->at == in->length ? take_last_tick(in) : SF_OK;
-    if (status == SF_OK && in->at < in->length)
-        status = tell_cut(in);
+    if (status == SF_OK && in->at < in->length) status = tell_cut(in);
     return status;
 }
 
@@ -593,8 +563,7 @@ static int tell_left_out(const plx *in)
     int status = SF_OK;
     snprintf(told, sizeof told, "signals of %zu continuous channel%s", continuous,
              continuous == 1 ? "" : "s");
-    if (continuous > 0)
-        status = sf_recording_set_metadata(in->recording, "left_out", told, in->error);
+    if (continuous > 0) status = sf_recording_set_metadata(in->recording, "left_out", told, in->error);
     snprintf(told, sizeof told, "%zu train%s left out: %s spikes are those of another wire of the %s",
              in->left_out, in->left_out == 1 ? " is" : "s are", in->left_out == 1 ? "its" : "their",
              in->trodalness == 2 ? "stereotrode" : "tetrode");
@@ -615,14 +584,10 @@ static int refuse_without_spikes(const plx *in)
 static int read_open(plx *in, const sf_reading *how)
 {
     int status = read_headers(in, how->rate_hz);
-    if (status == SF_OK)
-        status = read_blocks(in);
-    if (status == SF_OK && in->recording->spike_count == 0)
-        status = refuse_without_spikes(in);
-    if (status == SF_OK)
-        status = number_units(in);
-    if (status == SF_OK)
-        status = take_recorded(in);
+    if (status == SF_OK) status = read_blocks(in);
+    if (status == SF_OK && in->recording->spike_count == 0) status = refuse_without_spikes(in);
+    if (status == SF_OK) status = number_units(in);
+    if (status == SF_OK) status = take_recorded(in);
     return status == SF_OK ? tell_left_out(in) : status;
 }
 
@@ -630,8 +595,7 @@ static int read_file(sf_recording *recording, const char *path, const sf_reading
 {
     struct stat about;
     plx *in = sf_alloc(1, sizeof *in);
-    if (in == NULL)
-        return sf_fail_memory(error);
+    if (in == NULL) return sf_fail_memory(error);
     in->path = path;
     in->recording = recording;
     in->error = error;
@@ -643,8 +607,7 @@ static int read_file(sf_recording *recording, const char *path, const sf_reading
         in->length = (uint64_t)about.st_size;
         status = read_open(in, how);
     }
-    if (in->file >= 0)
-        close(in->file);
+    if (in->file >= 0) close(in->file);
     sf_free(in->spikes);
     sf_free(in->events);
     sf_free(in->spans);

@@ -21,8 +21,7 @@ typedef struct numbered {
 static int by_number(const void *a, const void *b)
 {
     const numbered *left = a, *right = b;
-    if (left->number != right->number)
-        return left->number < right->number ? -1 : 1;
+    if (left->number != right->number) return left->number < right->number ? -1 : 1;
     return (left->electrode > right->electrode) - (left->electrode < right->electrode);
 }
 
@@ -69,8 +68,7 @@ static const sf_unit *by_name_of_electrode(const search *s, const sf_unit *unit)
 {
     char name[256];
     const char *colon = strrchr(unit->name, ':');
-    if (colon == NULL || (size_t)(colon - unit->name) >= sizeof name)
-        return NULL;
+    if (colon == NULL || (size_t)(colon - unit->name) >= sizeof name) return NULL;
     snprintf(name, sizeof name, "%.*s", (int)(colon - unit->name), unit->name);
     uint32_t at = sf_units_find(&s->electrodes->units, name);
     return at != SF_NO_UNIT ? &s->electrodes->units.items[at] : NULL;
@@ -154,12 +152,10 @@ int sf_positions_take(sf_recording *recording, const char *path, sf_error *error
 {
     sf_electrodes electrodes;
     int status = sf_electrodes_read(&electrodes, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     search s = {.electrodes = &electrodes, .units = recording->units.items, .count = electrodes.units.count};
     s.channels = sf_alloc(s.count, sizeof *s.channels);
-    if (s.channels == NULL)
-        status = sf_fail_memory(error);
+    if (s.channels == NULL) status = sf_fail_memory(error);
     for (size_t i = 0; s.channels != NULL && i < s.count; i++)
         s.channels[i] =
             (numbered){electrodes.is_routing ? electrodes.units.items[i].electrode : electrodes.channels[i],

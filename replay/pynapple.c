@@ -88,12 +88,10 @@ static int take_spikes(sf_recording *recording, const double *seconds, const int
                        const sf_ids *ids, const char *path, sf_error *error)
 {
     recording->spikes = sf_resize(NULL, count, sizeof *recording->spikes);
-    if (recording->spikes == NULL)
-        return sf_fail_memory(error);
+    if (recording->spikes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         uint32_t unit = index != NULL ? sf_ids_find(ids, index[i]) : 0;
-        if (!(fabs(seconds[i]) < MOST_SECONDS))
-            return refuse_time(path, "t", i, seconds[i], error);
+        if (!(fabs(seconds[i]) < MOST_SECONDS)) return refuse_time(path, "t", i, seconds[i], error);
         if (unit == SF_NO_UNIT)
             return sf_fail(error, SF_DATA, path,
                            "damaged: spike %zu is of unit %" PRId64 ", which is none of keys", i, index[i]);
@@ -117,18 +115,15 @@ static int read_spikes(sf_recording *recording, const char *path, sf_error *erro
             "no spike times: this is a Tsd of pynapple, values over time; save its spikes as a Ts or "
             "a TsGroup");
     int status = sf_reader_set_format(recording, error, "pynapple %s", is_group ? "TsGroup" : "Ts");
-    if (status == SF_OK)
-        status = load(&seconds, NULL, &count, path, "t.npy", error);
-    if (status == SF_OK && is_group)
-        status = load(NULL, &index, &index_count, path, "index.npy", error);
+    if (status == SF_OK) status = load(&seconds, NULL, &count, path, "t.npy", error);
+    if (status == SF_OK && is_group) status = load(NULL, &index, &index_count, path, "index.npy", error);
     if (status == SF_OK && is_group && index_count != count)
         status = sf_fail(error, SF_DATA, path, "damaged: it has %zu times and %zu units of them", count,
                          index_count);
     if (status == SF_OK)
         status = is_group ? add_units(recording, &ids, index, count, path, error)
                           : add_unit(recording, &ids, 0, error);
-    if (status == SF_OK)
-        status = take_spikes(recording, seconds, index, count, &ids, path, error);
+    if (status == SF_OK) status = take_spikes(recording, seconds, index, count, &ids, path, error);
     sf_free(seconds);
     sf_free(index);
     sf_ids_free(&ids);
@@ -156,25 +151,20 @@ static int take_epochs(sf_recording *recording, const double *starts, const doub
 {
     size_t kept = 0;
     recording->observed = sf_alloc(count, sizeof *recording->observed);
-    if (recording->observed == NULL)
-        return sf_fail_memory(error);
+    if (recording->observed == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         if (!(fabs(starts[i]) < MOST_SECONDS && fabs(ends[i]) < MOST_SECONDS) || ends[i] < starts[i] ||
             (i > 0 && starts[i] < ends[i - 1]))
             return refuse_time(path, "start or end, epochs one after the other", i, starts[i], error);
         sf_span span = {sf_seconds_to_ns(starts[i]), sf_seconds_to_ns(ends[i])};
-        if (span.start_ns < span.stop_ns)
-            recording->observed[kept++] = span;
+        if (span.start_ns < span.stop_ns) recording->observed[kept++] = span;
     }
     recording->observed_count = kept;
-    if (kept == 0)
-        return SF_OK;
+    if (kept == 0) return SF_OK;
     recording->recorded = (sf_span){recording->observed[0].start_ns, recording->observed[kept - 1].stop_ns};
     recording->declared = !is_own(recording);
-    if (!recording->declared)
-        recording->recorded = (sf_span){0, 0};
-    if (kept < 2)
-        recording->observed_count = 0;
+    if (!recording->declared) recording->recorded = (sf_span){0, 0};
+    if (kept < 2) recording->observed_count = 0;
     return SF_OK;
 }
 
@@ -183,8 +173,7 @@ static int read_epochs(sf_recording *recording, const char *path, sf_error *erro
     double *starts = NULL, *ends = NULL;
     size_t count = 0, end_count = 0;
     int status = load(&starts, NULL, &count, path, "start.npy", error);
-    if (status == SF_OK)
-        status = load(&ends, NULL, &end_count, path, "end.npy", error);
+    if (status == SF_OK) status = load(&ends, NULL, &end_count, path, "end.npy", error);
     if (status == SF_OK && count != end_count)
         status = sf_fail(error, SF_DATA, path, "damaged: %zu epochs begin and %zu end", count, end_count);
     else if (status == SF_OK && count > 0)
@@ -196,8 +185,7 @@ static int read_epochs(sf_recording *recording, const char *path, sf_error *erro
 
 static int read_archive(sf_recording *recording, const char *path, const sf_reading *how, sf_error *error)
 {
-    if (how->rate_hz > 0)
-        return sf_refuse_rate(path, error);
+    if (how->rate_hz > 0) return sf_refuse_rate(path, error);
     int status = read_spikes(recording, path, error);
     return status == SF_OK ? read_epochs(recording, path, error) : status;
 }

@@ -36,8 +36,7 @@ int sf_reader_set_format(sf_recording *recording, sf_error *error, const char *f
 bool sf_reader_is_listed(const sf_streams *streams, hid_t file, const char *path)
 {
     for (size_t i = 0; i < streams->count; i++)
-        if (sf_hdf_is_same(file, streams->items[i].name, path))
-            return true;
+        if (sf_hdf_is_same(file, streams->items[i].name, path)) return true;
     return false;
 }
 
@@ -98,12 +97,10 @@ int sf_reader_number_units(sf_recording *recording, uint32_t **units, const int6
         snprintf(name, sizeof name, "%" PRId64, all.items[i].id);
         sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN, .electrode = -1};
         status = describe(context, all.items[i].id, &unit, name);
-        if (status == SF_OK)
-            status = sf_units_add(&recording->units, &unit, error);
+        if (status == SF_OK) status = sf_units_add(&recording->units, &unit, error);
     }
     *units = status == SF_OK ? sf_resize(NULL, count, sizeof **units) : NULL;
-    if (status == SF_OK && *units == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && *units == NULL) status = sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         (*units)[i] = i > 0 && ids[i] == ids[i - 1] ? (*units)[i - 1] : sf_ids_find(&all, ids[i]);
     sf_ids_free(&all);
@@ -133,8 +130,7 @@ int sf_reader_keep_units(sf_recording *recording, const sf_unit *const *kept, si
     for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++) {
         sf_spike spike = recording->spikes[i];
         spike.unit = moved[spike.unit];
-        if (spike.unit != SF_NO_UNIT)
-            recording->spikes[spikes++] = spike;
+        if (spike.unit != SF_NO_UNIT) recording->spikes[spikes++] = spike;
     }
     sf_free(moved);
     if (status != SF_OK) {
@@ -150,8 +146,7 @@ int sf_reader_keep_units(sf_recording *recording, const sf_unit *const *kept, si
 int sf_reader_check_rate(double *rate_hz, double given, const char *path, const char *looked_for,
                          sf_error *error)
 {
-    if (given > 0)
-        *rate_hz = given;
+    if (given > 0) *rate_hz = given;
     if (*rate_hz == 0 || isnan(*rate_hz))
         return sf_fail(error, SF_DATA, path,
                        "does not say how many samples a second has (looked for %s): give --rate HZ",
@@ -177,8 +172,7 @@ int sf_refuse_rate(const char *path, sf_error *error)
 static const sf_reader *find_reader(hid_t file)
 {
     const sf_reader *const *reader = readers;
-    if (file < 0)
-        return &sf_reader_mat;
+    if (file < 0) return &sf_reader_mat;
     while (!(*reader)->recognises(file)) /* the last one takes every file */
         reader++;
     return *reader;
@@ -205,8 +199,7 @@ static int read_chosen(sf_recording *recording, const sf_reader *reader, const s
         status = sf_streams_choose(&streams, asked->stream, asked->path, &input.stream, &session, error);
     if (status == SF_OK && session != SF_SESSION_ANY && asked->parts > 0)
         status = refuse_pieces(asked->path, error);
-    if (status == SF_OK)
-        status = reader->read(recording, &input, error);
+    if (status == SF_OK) status = reader->read(recording, &input, error);
     if (status == SF_OK && !recording->is_part)
         status = sf_sessions_take(recording, streams.count > 1 ? input.stream : NULL, session, error);
     sf_streams_free(&streams);
@@ -215,8 +208,7 @@ static int read_chosen(sf_recording *recording, const sf_reader *reader, const s
 
 static int check_input(const sf_reader *reader, const sf_hdf_input *input, sf_error *error)
 {
-    if (input->rate_hz > 0 && !reader->counts_samples)
-        return sf_refuse_rate(input->path, error);
+    if (input->rate_hz > 0 && !reader->counts_samples) return sf_refuse_rate(input->path, error);
     if (input->only_part && !reader->has_parts)
         return sf_fail(
             error, SF_USAGE, input->path,
@@ -242,10 +234,8 @@ int sf_recording_list_hdf5(sf_streams *streams, const sf_hdf_input *input, sf_er
     const stream_source from = {find_reader(input->file), input};
     sf_streams found = {0};
     int status = check_input(from.reader, input, error);
-    if (status == SF_OK && from.reader->list != NULL)
-        status = from.reader->list(&found, input, error);
-    if (status == SF_OK)
-        status = sf_sessions_list_all(streams, &found, read_stream, &from, error);
+    if (status == SF_OK && from.reader->list != NULL) status = from.reader->list(&found, input, error);
+    if (status == SF_OK) status = sf_sessions_list_all(streams, &found, read_stream, &from, error);
     sf_streams_free(&found);
     return status;
 }
@@ -257,9 +247,7 @@ int sf_recording_read_hdf5(sf_recording *recording, const sf_hdf_input *input, s
     int status = check_input(reader, input, error);
     if (status == SF_OK && (recording->path = sf_copy_string(input->path)) == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = read_chosen(recording, reader, input, error);
-    if (status != SF_OK)
-        sf_recording_clear(recording);
+    if (status == SF_OK) status = read_chosen(recording, reader, input, error);
+    if (status != SF_OK) sf_recording_clear(recording);
     return status;
 }

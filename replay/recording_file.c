@@ -75,16 +75,13 @@ static int read_piece(const sf_pieces *pieces, uint32_t piece, sf_recording *rec
 {
     const file_pieces *f = (const file_pieces *)pieces;
     int status = read_rows(recording, f, piece, pieces->count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (recording->units.count != f->unit_count || recording->file_spikes != f->rows)
         status = sf_fail(error, SF_DATA, f->path, "has changed since it was opened");
     recording->recorded = f->recorded; /* of the whole */
     recording->declared = true;
-    if (status == SF_OK)
-        status = sf_selection_keep(recording, &f->selection, error);
-    if (status != SF_OK)
-        sf_recording_clear(recording);
+    if (status == SF_OK) status = sf_selection_keep(recording, &f->selection, error);
+    if (status != SF_OK) sf_recording_clear(recording);
     return status;
 }
 
@@ -130,16 +127,13 @@ static int read_ends(file_pieces *f, sf_recording *recording, sf_spike ends[2], 
     sf_recording end;
     for (uint32_t i = 0; i < 2 && parts > 0; i++) {
         int status = read_rows(&end, f, i == 0 ? 0 : parts - 1, parts, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         bool same = end.spike_count > 0 && end.units.count == f->unit_count;
         ends[i] = same ? end.spikes[i == 0 ? 0 : end.spike_count - 1] : (sf_spike){0};
         sf_recording_clear(&end);
-        if (!same)
-            return sf_fail(error, SF_DATA, f->path, "has changed since it was opened");
+        if (!same) return sf_fail(error, SF_DATA, f->path, "has changed since it was opened");
     }
-    if (!recording->declared)
-        recording->recorded = (sf_span){0, 0};
+    if (!recording->declared) recording->recorded = (sf_span){0, 0};
     return SF_OK;
 }
 
@@ -149,8 +143,7 @@ static int find_times(file_pieces *f, sf_recording *recording, sf_error *error)
     sf_spike ends[2] = {{0}}, *own = recording->spikes;
     int64_t stated_ns = recording->tick_ns;
     int status = read_ends(f, recording, ends, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     recording->spikes = ends;
     recording->spike_count = f->rows > 0 ? 2 : 0;
     status = sf_recording_finish(recording, error);
@@ -161,8 +154,7 @@ static int find_times(file_pieces *f, sf_recording *recording, sf_error *error)
     sf_time_point *points[] = {&f->selection.from, &f->selection.to};
     int64_t first_ns = f->rows > 0 ? ends[0].time_ns : recording->recorded.start_ns;
     for (int i = 0; i < 2; i++) {
-        if (points[i]->from_first)
-            points[i]->ns = sf_time_plus(first_ns, points[i]->ns);
+        if (points[i]->from_first) points[i]->ns = sf_time_plus(first_ns, points[i]->ns);
         points[i]->from_first = false;
     }
     return status;
@@ -176,20 +168,16 @@ static int select_pieces(file_pieces *f, sf_recording *recording, const sf_selec
     told.epochs_path = asked->epochs_path;
     int status = sf_selection_apply(recording, &told, error);
     status = sf_ranks_agree(status, error);
-    if (status == SF_OK)
-        status = sf_pieces_survey(&f->base, f->unit_count, progress, error);
-    if (status != SF_OK)
-        return status;
-    if (recording->tick_ns == 0)
-        recording->tick_ns = sf_tick_find(&f->base.tick);
+    if (status == SF_OK) status = sf_pieces_survey(&f->base, f->unit_count, progress, error);
+    if (status != SF_OK) return status;
+    if (recording->tick_ns == 0) recording->tick_ns = sf_tick_find(&f->base.tick);
     recording->selected->spikes = f->base.spike_count;
     recording->selected->spikes_in_file = f->rows;
     recording->pieces = &f->base;
     recording->selected->data = sf_recording_hash(recording);
     size_t lost = 0; /* which the recording itself knows; the rest are those of its pieces */
     for (size_t i = 0; i < recording->dropped_count; i++)
-        if (recording->dropped[i].kind == SF_DROP_LOST)
-            recording->dropped[lost++] = recording->dropped[i];
+        if (recording->dropped[i].kind == SF_DROP_LOST) recording->dropped[lost++] = recording->dropped[i];
     recording->dropped_count = lost;
     for (size_t i = 0; i < f->base.dropped_count; i++)
         sf_recording_drop(recording, f->base.dropped[i].cause, f->base.dropped[i].count)->kind =
@@ -203,20 +191,16 @@ static int select_pieces(file_pieces *f, sf_recording *recording, const sf_selec
 static int open_pieces(file_pieces *f, sf_recording *recording, const char *path,
                        const sf_selection *selection, const sf_progress *progress, sf_error *error)
 {
-    if ((f->path = sf_copy_string(path)) == NULL)
-        return sf_fail_memory(error);
+    if ((f->path = sf_copy_string(path)) == NULL) return sf_fail_memory(error);
     int status = copy_selection(&f->selection, selection, error);
     if (status == SF_OK && selection->dedup_ns > 0)
         status = sf_fail(error, SF_USAGE, "dedup", "needs all spikes at once, and these are read in pieces");
-    if (status == SF_OK)
-        status = read_rows(recording, f, 0, UINT32_MAX, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = read_rows(recording, f, 0, UINT32_MAX, error);
+    if (status != SF_OK) return status;
     f->rows = recording->file_spikes;
     f->unit_count = recording->units.count;
     status = count_pieces(f, selection->memory, error);
-    if (status == SF_OK)
-        status = find_times(f, recording, error);
+    if (status == SF_OK) status = find_times(f, recording, error);
     return status == SF_OK ? select_pieces(f, recording, selection, progress, error) : status;
 }
 
@@ -230,14 +214,12 @@ static int file_pieces_open(sf_recording *recording, const char *path, const sf_
 {
     *recording = (sf_recording){0};
     file_pieces *f = sf_alloc(1, sizeof *f);
-    if (f == NULL)
-        return sf_fail_memory(error);
+    if (f == NULL) return sf_fail_memory(error);
     f->base.read = read_piece;
     f->base.close = close_pieces;
     int status = open_pieces(f, recording, path, selection, progress, error);
     recording->pieces = &f->base;
-    if (status != SF_OK)
-        sf_recording_clear(recording);
+    if (status != SF_OK) sf_recording_clear(recording);
     return status;
 }
 
@@ -292,14 +274,11 @@ int sf_recording_read(sf_recording *recording, const char *path, const sf_readin
     *recording = (sf_recording){0};
     how = how != NULL ? how : &as_it_says;
     int status = check_path(path, &kind, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (kind != TEXT && how->columns != NULL)
         return sf_fail(error, SF_USAGE, "columns", "%s is no text: its layout says what is where", path);
-    if (kind == FOLDER)
-        return sf_folder_read(recording, path, how, error);
-    if (kind == HDF5 || kind == MATLAB)
-        return read_apart(recording, path, how, progress, error);
+    if (kind == FOLDER) return sf_folder_read(recording, path, how, error);
+    if (kind == HDF5 || kind == MATLAB) return read_apart(recording, path, how, progress, error);
     return sf_csv_read(recording, path, how, progress, error);
 }
 
@@ -312,12 +291,9 @@ int sf_recording_list(sf_streams *streams, const char *path, const sf_reading *h
     *streams = (sf_streams){0};
     how = how != NULL ? how : &as_it_says;
     int status = check_path(path, &kind, error);
-    if (status != SF_OK)
-        return status;
-    if (kind == FOLDER)
-        return sf_folder_list(streams, path, how, error);
-    if (kind == TEXT)
-        return sf_csv_list(streams, path, how, error);
+    if (status != SF_OK) return status;
+    if (kind == FOLDER) return sf_folder_list(streams, path, how, error);
+    if (kind == TEXT) return sf_csv_list(streams, path, how, error);
     snprintf(asked, sizeof asked, "streams:0/0@%.17g", how->rate_hz);
     status = sf_apart_read(&parcel, asked, path, NULL, NULL, error);
     return status == SF_OK ? sf_streams_take(streams, &parcel, path, error) : status;
@@ -353,11 +329,9 @@ int sf_recording_spare(const char *path, sf_error *error)
     } else {
         sf_recording recording;
         spared = sf_csv_read(&recording, path, NULL, NULL, NULL) == SF_OK;
-        if (spared)
-            sf_recording_clear(&recording);
+        if (spared) sf_recording_clear(&recording);
     }
-    if (!spared)
-        return SF_OK;
+    if (!spared) return SF_OK;
     return sf_fail(
         error, SF_CANNOT_CREATE, path,
         "is there and is no result or simulation of synfire's but a recording, which is not replaced: "
@@ -370,13 +344,10 @@ int sf_recording_open(sf_recording **out, const char *path, const sf_selection *
     *out = NULL;
     sf_selection own;
     int status = sf_selection_read(&own, selection, error);
-    if (status != SF_OK)
-        return status;
-    if (own.kind == NULL)
-        own.kind = SF_KINDS_ANALYSED;
+    if (status != SF_OK) return status;
+    if (own.kind == NULL) own.kind = SF_KINDS_ANALYSED;
     sf_recording *recording = sf_alloc(1, sizeof *recording);
-    if (recording == NULL)
-        return sf_fail_memory(error);
+    if (recording == NULL) return sf_fail_memory(error);
     const sf_reading how = {.stream = own.stream, .rate_hz = own.rate_hz, .columns = own.columns};
     if (!(how.rate_hz == 0 || (how.rate_hz >= SF_LEAST_RATE_HZ && how.rate_hz <= SF_MOST_RATE_HZ)))
         status = sf_fail(error, SF_USAGE, "rate_hz", "found %g, expected %g to %g samples a second",
@@ -385,10 +356,8 @@ int sf_recording_open(sf_recording **out, const char *path, const sf_selection *
         status = read_pieces(recording, path, &own, progress, error);
     else if (status == SF_OK)
         status = sf_recording_read(recording, path, &how, progress, error);
-    if (status == SF_OK && own.positions != NULL)
-        status = sf_positions_take(recording, own.positions, error);
-    if (status == SF_OK && own.memory == 0)
-        status = sf_selection_apply(recording, &own, error);
+    if (status == SF_OK && own.positions != NULL) status = sf_positions_take(recording, own.positions, error);
+    if (status == SF_OK && own.memory == 0) status = sf_selection_apply(recording, &own, error);
     if (status == SF_OK)
         *out = recording;
     else

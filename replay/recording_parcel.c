@@ -88,8 +88,7 @@ int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_err
 {
     sf_recording recording;
     int status = sf_recording_read_hdf5(&recording, input, error); /* who takes it puts it in order */
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     span_row spans = {recording.recorded, recording.declared, recording.tick_ns};
     sf_parcel_put_text(parcel, recording.format);
     put_units(parcel, &recording.units);
@@ -111,8 +110,7 @@ int sf_recording_put_streams(sf_parcel_writer *parcel, const sf_hdf_input *input
 {
     sf_streams streams = {0};
     int status = sf_recording_list_hdf5(&streams, input, error);
-    if (status == SF_OK)
-        sf_streams_put(parcel, &streams);
+    if (status == SF_OK) sf_streams_put(parcel, &streams);
     sf_streams_free(&streams);
     return status;
 }
@@ -133,8 +131,7 @@ static int take_units(sf_recording *recording, sf_parcel *parcel, sf_error *erro
                         .kind = (sf_unit_kind)row->kind,
                         .electrode = row->electrode,
                         .well = well};
-        if (sf_units_add(&recording->units, &unit, error) != SF_OK)
-            return SF_NO_MEMORY;
+        if (sf_units_add(&recording->units, &unit, error) != SF_OK) return SF_NO_MEMORY;
     }
     return SF_OK;
 }
@@ -162,16 +159,13 @@ static int take_spans(sf_recording *recording, sf_parcel *parcel, sf_error *erro
     for (size_t i = 0; sound && i < count; i++)
         sound = observed[i].start_ns <= observed[i].stop_ns &&
                 (i == 0 || observed[i - 1].stop_ns <= observed[i].start_ns);
-    if (!sound)
-        return sf_parcel_refuse(recording->path, error);
+    if (!sound) return sf_parcel_refuse(recording->path, error);
     recording->recorded = spans->recorded;
     recording->declared = spans->declared != 0;
     recording->tick_ns = spans->tick_ns;
-    if (count == 0)
-        return SF_OK;
+    if (count == 0) return SF_OK;
     recording->observed = sf_resize(NULL, count, sizeof *recording->observed);
-    if (recording->observed == NULL)
-        return sf_fail_memory(error);
+    if (recording->observed == NULL) return sf_fail_memory(error);
     memcpy(recording->observed, observed, count * sizeof *observed);
     recording->observed_count = count;
     return SF_OK;
@@ -205,8 +199,7 @@ static int join_parts(sf_recording *recording, sf_error *error)
     size_t bytes;
     int status = sf_ranks_append(&spikes, &bytes, recording->spikes,
                                  recording->spike_count * sizeof *recording->spikes, SF_OK, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_marker *markers = sf_resize(NULL, recording->marker_count, sizeof *markers);
     if (markers == NULL) {
         sf_free(spikes);
@@ -220,8 +213,7 @@ static int join_parts(sf_recording *recording, sf_error *error)
     recording->spikes = spikes;
     recording->spike_count = bytes / sizeof *recording->spikes;
     recording->markers = markers;
-    if (!recording->declared)
-        recording->recorded = (sf_span){0, 0}; /* was that of the part */
+    if (!recording->declared) recording->recorded = (sf_span){0, 0}; /* was that of the part */
     return SF_OK;
 }
 
@@ -231,21 +223,15 @@ static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path
     recording->path = sf_copy_string(path);
     recording->format = sf_copy_string(format != NULL ? format : "");
     int status = recording->path != NULL && recording->format != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = take_units(recording, parcel, error);
-    if (status == SF_OK)
-        status = take_events(recording, parcel, error);
-    if (status == SF_OK)
-        status = take_spans(recording, parcel, error);
-    if (status == SF_OK)
-        status = take_notes(recording, parcel, error);
+    if (status == SF_OK) status = take_units(recording, parcel, error);
+    if (status == SF_OK) status = take_events(recording, parcel, error);
+    if (status == SF_OK) status = take_spans(recording, parcel, error);
+    if (status == SF_OK) status = take_notes(recording, parcel, error);
     recording->is_part = status == SF_OK && sf_parcel_take_number(parcel) != 0;
     recording->file_spikes = status == SF_OK ? sf_parcel_take_number(parcel) : 0;
-    if (status == SF_OK && parcel->damaged)
-        status = sf_parcel_refuse(path, error);
+    if (status == SF_OK && parcel->damaged) status = sf_parcel_refuse(path, error);
     bool joined = recording->is_part && joins;
-    if (status == SF_OK && joined)
-        status = join_parts(recording, error);
+    if (status == SF_OK && joined) status = join_parts(recording, error);
     if (status == SF_OK && joined) /* now that all rows are in the order of the file */
         status = sf_sessions_take(recording, NULL, SF_SESSION_ANY, error);
     return status == SF_OK ? sf_recording_finish(recording, error)
@@ -259,7 +245,6 @@ int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *pa
         .is_mapped = true, .mapping = parcel->mapping, .mapped_bytes = parcel->mapped, .unmap = munmap};
     int status = take_all(recording, parcel, path, joins, error);
     *parcel = (sf_parcel){0};
-    if (status != SF_OK)
-        sf_recording_clear(recording);
+    if (status != SF_OK) sf_recording_clear(recording);
     return status;
 }

@@ -41,8 +41,7 @@ static int check(const sf_source_settings *common, sf_error *error)
 {
     const replay_settings *settings = (const replay_settings *)common;
     double speed;
-    if (sf_player_speed(settings->speed, &speed))
-        return SF_OK;
+    if (sf_player_speed(settings->speed, &speed)) return SF_OK;
     return sf_fail(error, SF_CONFIG, "speed", "found '%.60s', expected max or a factor from 0.001 to 1e6",
                    settings->speed);
 }
@@ -80,8 +79,7 @@ static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_sou
     const replay_settings *settings = (const replay_settings *)common;
     double speed;
     (void)progress;
-    if (!sf_player_speed(settings->speed, &speed))
-        return check(common, error);
+    if (!sf_player_speed(settings->speed, &speed)) return check(common, error);
     sf_recording *recording;
     sf_selection selection = sf_selection_default();
     selection.stream = said(settings->stream);
@@ -89,8 +87,7 @@ static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_sou
     selection.columns = said(settings->columns);
     selection.rate_hz = settings->rate_hz;
     int status = sf_recording_open(&recording, settings->recording, &selection, NULL, error);
-    if (status != SF_OK)
-        return refuse(status, error);
+    if (status != SF_OK) return refuse(status, error);
     log_reading(recording);
     status = sf_player_open(out, recording, speed, error);
     if (status == SF_OK) {

@@ -33,12 +33,10 @@ static int read_column(column *to, const sf_hdf_input *input, const char *table,
                        sf_error *error)
 {
     void *values;
-    if (!sf_hdf_has_field(input->file, table, field))
-        return SF_OK;
+    if (!sf_hdf_has_field(input->file, table, field)) return SF_OK;
     int status = sf_hdf_read_field(input->file, table, field, input->path, H5T_NATIVE_INT64, sizeof(int64_t),
                                    &values, &to->count, error);
-    if (status == SF_OK)
-        to->values = values;
+    if (status == SF_OK) to->values = values;
     return status;
 }
 
@@ -108,8 +106,7 @@ static void take_rows(account *to, int64_t seq, const table *sources, size_t *so
                       size_t *sink)
 {
     for (; *source < sources->columns[SEQ].count && at(&sources->columns[SEQ], *source) <= seq; ++*source)
-        if (at(&sources->columns[SEQ], *source) == seq)
-            add_source(to, sources, *source);
+        if (at(&sources->columns[SEQ], *source) == seq) add_source(to, sources, *source);
     for (; *sink < sinks->columns[SEQ].count && at(&sinks->columns[SEQ], *sink) <= seq; ++*sink) {
         uint64_t lost = natural(at(&sinks->columns[FIELDS_FROM], *sink));
         if (at(&sinks->columns[SEQ], *sink) == seq && is_own(sinks, *sink) && lost > to->lost[RECORDER])
@@ -145,8 +142,7 @@ static int read_accounts(accounts *all, const sf_hdf_input *input, sf_error *err
     int status = read_table(&statuses, input, "/results/status", status_fields, 2, error);
     if (status == SF_OK)
         status = read_table(&sources, input, "/results/sources", source_fields, MOST_FIELDS, error);
-    if (status == SF_OK)
-        status = read_table(&sinks, input, "/results/sinks", sink_fields, 3, error);
+    if (status == SF_OK) status = read_table(&sinks, input, "/results/sinks", sink_fields, 3, error);
     size_t count = statuses.columns[SEQ].count, source = 0, sink = 0;
     if (status == SF_OK && count > 0) {
         all->items = sf_alloc(count, sizeof *all->items);
@@ -157,8 +153,7 @@ static int read_accounts(accounts *all, const sf_hdf_input *input, sf_error *err
         to->time_ns = at(&statuses.columns[FIELDS_FROM], i);
         take_rows(to, at(&statuses.columns[SEQ], i), &sources, &source, &sinks, &sink);
     }
-    if (all->count > 0 && is_later_part(input))
-        begin_at_first(all);
+    if (all->count > 0 && is_later_part(input)) begin_at_first(all);
     free_table(&statuses);
     free_table(&sources);
     free_table(&sinks);
@@ -224,8 +219,7 @@ static int find_holes(holes *found, const accounts *all, hid_t times, size_t row
                       sf_error *error)
 {
     int64_t *block = sf_resize(NULL, BLOCK, sizeof *block), last_ns = INT64_MAX;
-    if (block == NULL)
-        return sf_fail_memory(error);
+    if (block == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (size_t start = 0, count; start < rows && status == SF_OK; start += count) {
         count = rows - start < BLOCK ? rows - start : BLOCK;
@@ -250,8 +244,7 @@ static void cut_out(sf_recording *recording, size_t *from, sf_span hole)
     sf_span *spans = recording->observed;
     while (*from < recording->observed_count && spans[*from].stop_ns <= hole.stop_ns)
         ++*from;
-    if (*from == recording->observed_count || spans[*from].start_ns >= hole.start_ns)
-        return;
+    if (*from == recording->observed_count || spans[*from].start_ns >= hole.start_ns) return;
     memmove(&spans[*from + 1], &spans[*from], (recording->observed_count - *from) * sizeof *spans);
     spans[*from].stop_ns = hole.start_ns;
     spans[++*from].start_ns = hole.stop_ns;
@@ -262,16 +255,13 @@ static int cut_holes(sf_recording *recording, const holes *found, sf_span all, s
 {
     size_t before = recording->observed_count, from = 0;
     sf_span *grown = sf_resize(recording->observed, before + 1 + found->count, sizeof *grown);
-    if (grown == NULL)
-        return sf_fail_memory(error);
+    if (grown == NULL) return sf_fail_memory(error);
     recording->observed = grown;
-    if (before == 0)
-        grown[recording->observed_count++] = recording->declared ? recording->recorded : all;
+    if (before == 0) grown[recording->observed_count++] = recording->declared ? recording->recorded : all;
     for (size_t i = 0; i < found->count; i++)
         if (length_of(found->items[i]) > found->longest_elsewhere_ns)
             cut_out(recording, &from, found->items[i]);
-    if (before == 0 && recording->observed_count == 1)
-        recording->observed_count = 0;
+    if (before == 0 && recording->observed_count == 1) recording->observed_count = 0;
     return SF_OK;
 }
 
@@ -281,8 +271,7 @@ static int take_out_holes(sf_recording *recording, const accounts *all, const sf
     size_t rows;
     int64_t first_ns, last_ns;
     hid_t times = sf_hdf_open_column(input->file, "/spikes/time_ns", input->path, &rows, error);
-    if (times < 0)
-        return SF_DATA;
+    if (times < 0) return SF_DATA;
     holes found = {0};
     int status = SF_OK;
     bool known = rows > 1 && sf_hdf_read_rows(times, H5T_NATIVE_INT64, 0, 1, &first_ns) &&
@@ -302,24 +291,20 @@ static int take_out_holes(sf_recording *recording, const accounts *all, const sf
 
 int sf_run_losses_read(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
-    if (!sf_hdf_is_dataset(input->file, "/results/status"))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(input->file, "/results/status")) return SF_OK;
     accounts all = {0};
     sf_error reason = {0};
     int status = read_accounts(&all, input, &reason);
     if (status == SF_DATA) /* what matters is not damaged */
         return sf_recording_set_metadata(recording, "losses", reason.text, error);
-    if (status != SF_OK)
-        return sf_fail_memory(error);
+    if (status != SF_OK) return sf_fail_memory(error);
     uint64_t lost = 0;
     for (int c = 0; c < CAUSES && all.count > 0; c++) {
         uint64_t count = all.items[all.count - 1].lost[c];
-        if (count > 0)
-            sf_recording_drop(recording, cause_texts[c], count)->kind = SF_DROP_LOST;
+        if (count > 0) sf_recording_drop(recording, cause_texts[c], count)->kind = SF_DROP_LOST;
         lost += c != UNKNOWN_UNIT ? count : 0;
     }
-    if (lost > 0)
-        status = take_out_holes(recording, &all, input, error);
+    if (lost > 0) status = take_out_holes(recording, &all, input, error);
     sf_free(all.items);
     return status;
 }

@@ -60,8 +60,7 @@ static void say_steps(sessions *found, const sf_recording *recording, const unit
 {
     char times[24] = "once";
     const char *name = recording->units.items[first].name;
-    if (clocks[first].steps > 1)
-        snprintf(times, sizeof times, "%" PRIu32 " times", clocks[first].steps);
+    if (clocks[first].steps > 1) snprintf(times, sizeof times, "%" PRIu32 " times", clocks[first].steps);
     sf_text_printf(&found->said, "unit %.80s steps back %.6g s, %s; %zu of %zu units step back",
                    name != NULL ? name : "", (double)clocks[first].most_back_ns * 1e-9, times,
                    found->stepping, recording->units.count);
@@ -120,21 +119,18 @@ static void look_for_steps(sessions *found, const sf_recording *recording, unit_
     bool is_train_by_train = 2 * changes_back >= changes;
     found->by_unit = is_train_by_train || !are_few(steps, count);
     found->count = few && found->stepping > 0 ? (found->by_unit ? most : steps) + 1 : 1;
-    if (found->count > 1)
-        say_steps(found, recording, clocks, first);
+    if (found->count > 1) say_steps(found, recording, clocks, first);
 }
 
 static int measure_sessions(sessions *found, const sf_recording *recording, sf_error *error)
 {
     found->spikes = sf_alloc(found->count, sizeof *found->spikes);
     found->spans = sf_alloc(found->count, sizeof *found->spans);
-    if (found->spikes == NULL || found->spans == NULL)
-        return sf_fail_memory(error);
+    if (found->spikes == NULL || found->spans == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < recording->spike_count; i++) {
         int64_t time_ns = recording->spikes[i].time_ns;
         sf_span *span = &found->spans[found->of[i]];
-        if (found->spikes[found->of[i]]++ == 0)
-            *span = (sf_span){time_ns, time_ns + 1};
+        if (found->spikes[found->of[i]]++ == 0) *span = (sf_span){time_ns, time_ns + 1};
         span->start_ns = time_ns < span->start_ns ? time_ns : span->start_ns;
         span->stop_ns = time_ns >= span->stop_ns ? time_ns + 1 : span->stop_ns;
     }
@@ -151,11 +147,9 @@ static int find_tick(double *tick_ns, const sf_recording *recording, sf_error *e
     *tick_ns = (double)recording->tick_ns;
     if (rate != NULL && sf_parse_real(rate, &rate_hz) && rate_hz > 0 && recording->tick_ns > 0)
         *tick_ns = 1e9 / rate_hz;
-    if (*tick_ns > 0)
-        return SF_OK;
+    if (*tick_ns > 0) return SF_OK;
     sf_spike *ordered = sf_resize(NULL, recording->spike_count, sizeof *ordered);
-    if (ordered == NULL)
-        return sf_fail_memory(error);
+    if (ordered == NULL) return sf_fail_memory(error);
     memcpy(ordered, recording->spikes, recording->spike_count * sizeof *ordered);
     int status = sf_spikes_sort(ordered, recording->spike_count, error);
     sf_tick tick = {0};
@@ -199,25 +193,19 @@ static int look_for_overflow(sessions *found, const sf_recording *recording, sf_
 static int find_sessions(sessions *found, const sf_recording *recording, sf_error *error)
 {
     *found = (sessions){.count = 1};
-    if (sf_spikes_are_sorted(recording->spikes, recording->spike_count))
-        return SF_OK;
+    if (sf_spikes_are_sorted(recording->spikes, recording->spike_count)) return SF_OK;
     unit_clock *clocks = sf_alloc(recording->units.count, sizeof *clocks);
     int status = clocks != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        look_for_steps(found, recording, clocks);
+    if (status == SF_OK) look_for_steps(found, recording, clocks);
     if (status == SF_OK && found->count > 1) {
         found->of = sf_resize(NULL, recording->spike_count, sizeof *found->of);
-        if (found->of != NULL)
-            number_spikes(found, recording, clocks);
+        if (found->of != NULL) number_spikes(found, recording, clocks);
         status = found->of != NULL ? measure_sessions(found, recording, error) : sf_fail_memory(error);
-        if (status == SF_OK)
-            status = look_for_overflow(found, recording, error);
+        if (status == SF_OK) status = look_for_overflow(found, recording, error);
     }
     sf_free(clocks);
-    if (status == SF_OK && found->said.failed)
-        status = sf_fail_memory(error);
-    if (status != SF_OK)
-        free_sessions(found);
+    if (status == SF_OK && found->said.failed) status = sf_fail_memory(error);
+    if (status != SF_OK) free_sessions(found);
     return status;
 }
 
@@ -234,10 +222,8 @@ int sf_sessions_list(sf_streams *streams, const sf_side_stream *of, bool is_alon
 {
     sessions found;
     int status = find_sessions(&found, recording, error);
-    if (status != SF_OK)
-        return status;
-    if (found.count == 1 && of != NULL)
-        status = sf_streams_add(streams, of->name, of->spikes, error);
+    if (status != SF_OK) return status;
+    if (found.count == 1 && of != NULL) status = sf_streams_add(streams, of->name, of->spikes, error);
     for (size_t s = 0; status == SF_OK && found.count > 1 && s < found.count; s++) {
         char name[640];
         name_session(name, sizeof name, of == NULL || is_alone ? NULL : of->name, s);
@@ -280,8 +266,7 @@ static void list_names(sf_text *to, const sessions *found, const char *stream)
         name_session(name, sizeof name, stream, s);
         sf_text_printf(to, "%s%s (%" PRIu64 " spikes)", s > 0 ? ", " : "", name, found->spikes[s]);
     }
-    if (found->count > MOST_LISTED)
-        sf_text_printf(to, ", and %zu more", found->count - MOST_LISTED);
+    if (found->count > MOST_LISTED) sf_text_printf(to, ", and %zu more", found->count - MOST_LISTED);
 }
 
 static int refuse_session(const sf_recording *recording, const sessions *found, const char *stream,
@@ -304,16 +289,14 @@ static int refuse_session(const sf_recording *recording, const sessions *found, 
 /* The times by which sessions are later than the file says, so that they follow each other. */
 static int find_shifts(int64_t **shifts, const sessions *found, sf_error *error)
 {
-    if ((*shifts = sf_alloc(found->count, sizeof **shifts)) == NULL)
-        return sf_fail_memory(error);
+    if ((*shifts = sf_alloc(found->count, sizeof **shifts)) == NULL) return sf_fail_memory(error);
     int64_t end_ns = found->spans[0].stop_ns;
     for (size_t s = 1; s < found->count; s++) {
         int64_t back_ns = end_ns + BETWEEN_NS - found->spans[s].start_ns,
                 whole = back_ns / SF_SECOND * SF_SECOND;
         (*shifts)[s] =
             found->period_ns > 0 ? (int64_t)s * found->period_ns : whole + (back_ns > whole ? SF_SECOND : 0);
-        if (found->spikes[s] > 0)
-            end_ns = found->spans[s].stop_ns + (*shifts)[s];
+        if (found->spikes[s] > 0) end_ns = found->spans[s].stop_ns + (*shifts)[s];
     }
     return SF_OK;
 }
@@ -331,8 +314,7 @@ static void take_markers(sf_recording *recording, const sessions *found, sf_sess
         s += i > 0 && steps_back(before_ns, marker.time_ns);
         before_ns = marker.time_ns;
         marker.time_ns += shifts != NULL ? shifts[s] : 0;
-        if (shifts != NULL || s + 1 == asked)
-            recording->markers[kept++] = marker;
+        if (shifts != NULL || s + 1 == asked) recording->markers[kept++] = marker;
     }
     recording->marker_count = kept;
 }
@@ -365,8 +347,7 @@ static int take_one(sf_recording *recording, const sessions *found, sf_session a
 {
     size_t kept = 0, markers = recording->marker_count;
     for (size_t i = 0; i < recording->spike_count; i++)
-        if (found->of[i] + 1 == asked)
-            recording->spikes[kept++] = recording->spikes[i];
+        if (found->of[i] + 1 == asked) recording->spikes[kept++] = recording->spikes[i];
     recording->spike_count = kept;
     take_markers(recording, found, asked, NULL);
     clip_observed(recording, found->spans[asked - 1]);
@@ -381,8 +362,7 @@ static int join(sf_recording *recording, const sessions *found, sf_error *error)
     int64_t *shifts = NULL;
     int status = find_shifts(&shifts, found, error);
     sf_span *spans = status == SF_OK ? sf_alloc(found->count, sizeof *spans) : NULL;
-    if (status == SF_OK && spans == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && spans == NULL) status = sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < recording->spike_count; i++)
         recording->spikes[i].time_ns += shifts[found->of[i]];
     sf_text told = {0};
@@ -420,8 +400,7 @@ static int tell_overlay(sf_recording *recording, const sessions *found, const ch
     if (found->by_unit && found->stepping < found->fired)
         sf_text_printf(&told, ", where units that do not step back are taken to be of the first");
     int status = tell(recording, "clock", &told, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     list_names(&names, found, stream);
     return tell(recording, "sessions", &names, error);
 }
@@ -431,8 +410,7 @@ static void forget_sessions(sf_recording *recording)
 {
     for (size_t i = 0; i < recording->metadata_count; i++) {
         sf_metadata_entry entry = recording->metadata[i];
-        if (strcmp(entry.key, "sessions") != 0 || strstr(entry.value, "session1 (") == NULL)
-            continue;
+        if (strcmp(entry.key, "sessions") != 0 || strstr(entry.value, "session1 (") == NULL) continue;
         sf_free((char *)entry.key);
         sf_free((char *)entry.value);
         recording->metadata[i] = recording->metadata[--recording->metadata_count];
@@ -444,8 +422,7 @@ int sf_sessions_take(sf_recording *recording, const char *stream, sf_session ask
 {
     sessions found;
     int status = find_sessions(&found, recording, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (found.period_ns > 0) {
         sf_text counter = {0};
         sf_text_printf(&counter, "a counter of 32 bits overflows every %.9g s: %s",

@@ -71,8 +71,7 @@ static sf_random stream_for(const sf_simulation *simulation, purpose what, size_
 static int check_settings(const sf_simulation_settings *settings, sf_error *error)
 {
     int status = sf_keys_check(&sf_simulation_table, settings, SF_USAGE, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (settings->rate_hz * (double)settings->refractory_ns * 1e-9 >= 1)
         return sf_fail(
             error, SF_USAGE, NULL,
@@ -82,8 +81,7 @@ static int check_settings(const sf_simulation_settings *settings, sf_error *erro
         return sf_fail(error, SF_USAGE, NULL, "duplicates need a neighbour: at least 2 units");
     for (size_t i = 0; i < settings->chain_count; i++) {
         status = sf_episode_check(&settings->chains[i].episode, settings->unit_count, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (!(settings->chains[i].rate_hz >= 0))
             return sf_fail(error, SF_USAGE, NULL, "the rate of a chain must not be negative");
     }
@@ -114,10 +112,8 @@ int sf_simulation_units(sf_units *units, const sf_simulation_settings *settings,
                                          .electrode = (int32_t)i},
                               error);
     }
-    if (status == SF_OK)
-        status = sf_units_finish(units, error);
-    if (status != SF_OK)
-        sf_units_free(units);
+    if (status == SF_OK) status = sf_units_finish(units, error);
+    if (status != SF_OK) sf_units_free(units);
     return status;
 }
 
@@ -128,8 +124,7 @@ static int plan_markers(sf_simulation *simulation, sf_error *error)
     int64_t every = simulation->settings.marker_every_ns;
     size_t pulses = every > 0 ? (size_t)((simulation->settings.duration_ns - 1) / every) : 0;
     about->markers = sf_alloc(pulses * 3, sizeof *about->markers);
-    if (about->markers == NULL)
-        return sf_fail_memory(error);
+    if (about->markers == NULL) return sf_fail_memory(error);
     for (size_t i = 1; i <= pulses; i++) {
         int64_t time = about->recorded.start_ns + (int64_t)i * every;
         about->markers[about->marker_count++] =
@@ -151,8 +146,7 @@ static int plan_about(sf_simulation *simulation, sf_error *error)
     about->recorded = (sf_span){settings->start_ns, settings->start_ns + settings->duration_ns};
     about->declared = true;
     about->format = sf_copy_string("simulation");
-    if (about->format == NULL)
-        return sf_fail_memory(error);
+    if (about->format == NULL) return sf_fail_memory(error);
     int status = sf_simulation_units(&about->units, settings, error);
     if (status == SF_OK && settings->description != NULL)
         status = sf_recording_set_metadata(about, "simulation", settings->description, error);
@@ -163,8 +157,7 @@ static int plan_about(sf_simulation *simulation, sf_error *error)
 static bool next_event(sf_random *random, double rate_hz, int64_t *time_ns, int64_t stop_ns)
 {
     double gap_ns = sf_random_exponential(random) / rate_hz * 1e9;
-    if (!(gap_ns < (double)(stop_ns - *time_ns)))
-        return false;
+    if (!(gap_ns < (double)(stop_ns - *time_ns))) return false;
     *time_ns += (int64_t)gap_ns;
     return true;
 }
@@ -190,8 +183,7 @@ static int64_t draw_delay(sf_random *random, sf_delay delay, int64_t jitter_ns)
     int64_t middle = delay.low_ns + (delay.high_ns - delay.low_ns + 1) / 2;
     for (int attempt = 0; attempt < 64; attempt++) {
         int64_t drawn = middle + llround((double)jitter_ns * sf_random_normal(random));
-        if (drawn > delay.low_ns && drawn <= delay.high_ns)
-            return drawn;
+        if (drawn > delay.low_ns && drawn <= delay.high_ns) return drawn;
     }
     /* A jitter much wider than the interval is as good as uniform inside it. */
     return delay.low_ns + 1 + (int64_t)sf_random_below(random, (uint64_t)(delay.high_ns - delay.low_ns));
@@ -207,8 +199,7 @@ static int plan_occurrence(sf_simulation *simulation, size_t chain, int64_t star
     for (uint32_t i = 1; i < episode->size; i++)
         occurrence.times_ns[i] = occurrence.times_ns[i - 1] +
                                  draw_delay(random, episode->delays[i - 1], simulation->settings.jitter_ns);
-    if (occurrence.times_ns[episode->size - 1] >= simulation->about.recorded.stop_ns)
-        return SF_OK;
+    if (occurrence.times_ns[episode->size - 1] >= simulation->about.recorded.stop_ns) return SF_OK;
     void *occurrences = truth->occurrences;
     if (sf_reserve(&occurrences, capacity, truth->occurrence_count + 1, sizeof *truth->occurrences) != 0)
         return sf_fail_memory(error);
@@ -243,18 +234,15 @@ static int plan_chain(sf_simulation *simulation, size_t chain, double rate_hz, s
 static int compare_occurrences(const void *a, const void *b)
 {
     const sf_occurrence *x = a, *y = b;
-    if (x->times_ns[0] != y->times_ns[0])
-        return x->times_ns[0] < y->times_ns[0] ? -1 : 1;
+    if (x->times_ns[0] != y->times_ns[0]) return x->times_ns[0] < y->times_ns[0] ? -1 : 1;
     return (x->chain > y->chain) - (x->chain < y->chain);
 }
 
 static int compare_planted(const void *a, const void *b)
 {
     const planted_spike *x = a, *y = b;
-    if (x->unit != y->unit)
-        return x->unit < y->unit ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->unit != y->unit) return x->unit < y->unit ? -1 : 1;
+    if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
     return (x->occurrence > y->occurrence) - (x->occurrence < y->occurrence);
 }
 
@@ -266,8 +254,7 @@ static int list_planted(sf_simulation *simulation, sf_error *error)
     for (size_t i = 0; i < truth->occurrence_count; i++)
         count += truth->chains[truth->occurrences[i].chain].size;
     simulation->planted = sf_resize(NULL, count, sizeof *simulation->planted);
-    if (simulation->planted == NULL)
-        return sf_fail_memory(error);
+    if (simulation->planted == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < truth->occurrence_count; i++) {
         const sf_episode *episode = &truth->chains[truth->occurrences[i].chain];
         for (uint32_t k = 0; k < episode->size; k++)
@@ -284,25 +271,21 @@ static int reject_collisions(sf_simulation *simulation, sf_error *error)
     sf_truth *truth = &simulation->truth;
     planted_spike *planted = simulation->planted;
     bool *rejected = sf_alloc(truth->occurrence_count, sizeof *rejected);
-    if (rejected == NULL)
-        return sf_fail_memory(error);
+    if (rejected == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < simulation->planted_count; i++)
         for (size_t k = i + 1; k < simulation->planted_count && planted[k].unit == planted[i].unit &&
                                planted[k].time_ns - planted[i].time_ns < simulation->dead_ns;
              k++) {
             size_t a = planted[i].occurrence, b = planted[k].occurrence;
-            if (!rejected[a] && !rejected[b])
-                rejected[a > b ? a : b] = true;
+            if (!rejected[a] && !rejected[b]) rejected[a > b ? a : b] = true;
         }
     size_t kept = 0;
     for (size_t i = 0; i < simulation->planted_count; i++)
-        if (!rejected[planted[i].occurrence])
-            planted[kept++] = planted[i];
+        if (!rejected[planted[i].occurrence]) planted[kept++] = planted[i];
     simulation->planted_count = kept;
     kept = 0;
     for (size_t i = 0; i < truth->occurrence_count; i++)
-        if (!rejected[i])
-            truth->occurrences[kept++] = truth->occurrences[i];
+        if (!rejected[i]) truth->occurrences[kept++] = truth->occurrences[i];
     truth->occurrence_count = kept;
     sf_free(rejected);
     return SF_OK;
@@ -313,14 +296,12 @@ static int plan_chains(sf_simulation *simulation, sf_error *error)
     const sf_simulation_settings *settings = &simulation->settings;
     sf_truth *truth = &simulation->truth;
     truth->chains = sf_alloc(settings->chain_count, sizeof *truth->chains);
-    if (truth->chains == NULL)
-        return sf_fail_memory(error);
+    if (truth->chains == NULL) return sf_fail_memory(error);
     size_t capacity = 0;
     for (size_t i = 0; i < settings->chain_count; i++) {
         truth->chains[truth->chain_count++] = settings->chains[i].episode;
         int status = plan_chain(simulation, i, settings->chains[i].rate_hz, &capacity, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     if (truth->occurrence_count > 1)
         qsort(truth->occurrences, truth->occurrence_count, sizeof *truth->occurrences, compare_occurrences);
@@ -332,8 +313,7 @@ static int plan_trains(sf_simulation *simulation, sf_error *error)
 {
     uint32_t unit_count = simulation->settings.unit_count;
     simulation->trains = sf_alloc(unit_count, sizeof *simulation->trains);
-    if (simulation->trains == NULL)
-        return sf_fail_memory(error);
+    if (simulation->trains == NULL) return sf_fail_memory(error);
     size_t planted = 0;
     for (uint32_t unit = 0; unit < unit_count; unit++) {
         train *it = &simulation->trains[unit];
@@ -372,24 +352,18 @@ int sf_simulation_open(sf_simulation **out, const sf_simulation_settings *settin
 {
     *out = NULL;
     int status = check_settings(settings, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_simulation *simulation = sf_alloc(1, sizeof *simulation);
-    if (simulation == NULL)
-        return sf_fail_memory(error);
+    if (simulation == NULL) return sf_fail_memory(error);
     simulation->settings = *settings;
     simulation->dead_ns = settings->refractory_ns > 0 ? settings->refractory_ns : 1;
     simulation->hazard = settings->rate_hz / (1 - settings->rate_hz * (double)settings->refractory_ns * 1e-9);
     simulation->columns = grid_columns(settings->unit_count);
     status = plan_about(simulation, error);
-    if (status == SF_OK)
-        status = plan_bursts(simulation, error);
-    if (status == SF_OK)
-        status = plan_chains(simulation, error);
-    if (status == SF_OK)
-        status = plan_trains(simulation, error);
-    if (status == SF_OK)
-        status = plan_slices(simulation, error);
+    if (status == SF_OK) status = plan_bursts(simulation, error);
+    if (status == SF_OK) status = plan_chains(simulation, error);
+    if (status == SF_OK) status = plan_trains(simulation, error);
+    if (status == SF_OK) status = plan_slices(simulation, error);
     if (status != SF_OK) {
         sf_simulation_close(simulation);
         return status;
@@ -402,8 +376,7 @@ int sf_simulation_open(sf_simulation **out, const sf_simulation_settings *settin
 
 void sf_simulation_close(sf_simulation *simulation)
 {
-    if (simulation == NULL)
-        return;
+    if (simulation == NULL) return;
     sf_recording_clear(&simulation->about);
     sf_truth_free(&simulation->truth);
     sf_free(simulation->planted);
@@ -450,10 +423,8 @@ static void accumulate_hazard(sf_simulation *simulation)
         simulation->accumulated[edge] = simulation->hazard * 1e-9 * simulation->bin_ns * (double)edge;
     for (size_t i = 0; i < simulation->burst_count; i++) {
         double centre = (double)(simulation->bursts[i] - simulation->slice_start);
-        if (centre < -BURST_REACH * sigma)
-            continue;
-        if (centre > BURST_REACH * sigma + (double)simulation->slice_ns)
-            break;
+        if (centre < -BURST_REACH * sigma) continue;
+        if (centre > BURST_REACH * sigma + (double)simulation->slice_ns) break;
         double before = normal_distribution(-centre / sigma);
         for (size_t edge = 1; edge <= simulation->bins; edge++) {
             double z = (simulation->bin_ns * (double)edge - centre) / sigma;
@@ -490,8 +461,7 @@ static int64_t time_of_accumulated(const sf_simulation *simulation, double value
 static int add_spike(sf_spike **items, size_t *count, size_t *capacity, sf_spike spike, sf_error *error)
 {
     void *grown = *items;
-    if (sf_reserve(&grown, capacity, *count + 1, sizeof spike) != 0)
-        return sf_fail_memory(error);
+    if (sf_reserve(&grown, capacity, *count + 1, sizeof spike) != 0) return sf_fail_memory(error);
     *items = grown;
     (*items)[(*count)++] = spike;
     return SF_OK;
@@ -515,8 +485,7 @@ static int make_train(sf_simulation *simulation, uint32_t unit, sf_error *error)
         bool has_planted = it->planted < it->planted_end;
         int64_t planted = has_planted ? simulation->planted[it->planted].time_ns : INT64_MAX;
         int64_t until = planted - simulation->dead_ns;
-        if (until > simulation->slice_stop)
-            until = simulation->slice_stop;
+        if (until > simulation->slice_stop) until = simulation->slice_stop;
         if (it->resume_ns < until) {
             double from = accumulated_at(simulation, it->resume_ns), to = accumulated_at(simulation, until);
             if (from + it->left < to) {
@@ -528,8 +497,7 @@ static int make_train(sf_simulation *simulation, uint32_t unit, sf_error *error)
             it->left -= to - from;
             it->resume_ns = until;
         }
-        if (planted >= simulation->slice_stop)
-            break;
+        if (planted >= simulation->slice_stop) break;
         it->planted++;
         status = fire(simulation, unit, planted, error);
     }
@@ -558,8 +526,7 @@ static int add_duplicates(sf_simulation *simulation, sf_error *error)
     for (size_t i = 0; status == SF_OK && i < originals; i++) {
         sf_spike spike = simulation->spikes[i];
         sf_random *random = &simulation->trains[spike.unit].duplicate_random;
-        if (sf_random_uniform(random) >= simulation->settings.duplicates)
-            continue;
+        if (sf_random_uniform(random) >= simulation->settings.duplicates) continue;
         spike.unit = draw_neighbour(simulation, spike.unit, random);
         spike.time_ns += 1 + (int64_t)sf_random_below(random, SF_SIMULATION_DUPLICATE_NS);
         spike.amplitude *= (float)(0.4 + 0.4 * sf_random_uniform(random));
@@ -609,12 +576,9 @@ static int make_slice(sf_simulation *simulation, sf_error *error)
     int status = SF_OK;
     for (uint32_t unit = 0; status == SF_OK && unit < simulation->settings.unit_count; unit++)
         status = make_train(simulation, unit, error);
-    if (status == SF_OK && simulation->settings.duplicates > 0)
-        status = add_duplicates(simulation, error);
-    if (status == SF_OK)
-        status = sf_spikes_sort(simulation->spikes, simulation->spike_count, error);
-    if (status == SF_OK && simulation->settings.duplicates > 0)
-        remove_repeats(simulation);
+    if (status == SF_OK && simulation->settings.duplicates > 0) status = add_duplicates(simulation, error);
+    if (status == SF_OK) status = sf_spikes_sort(simulation->spikes, simulation->spike_count, error);
+    if (status == SF_OK && simulation->settings.duplicates > 0) remove_repeats(simulation);
     return status;
 }
 
@@ -625,10 +589,8 @@ int sf_simulation_next(sf_simulation *simulation, const sf_spike **spikes, size_
     simulation->spike_count = 0;
     while (simulation->slice_stop < simulation->about.recorded.stop_ns) {
         int status = make_slice(simulation, error);
-        if (status != SF_OK)
-            return status;
-        if (simulation->spike_count > 0)
-            break;
+        if (status != SF_OK) return status;
+        if (simulation->spike_count > 0) break;
     }
     *spikes = simulation->spikes;
     *count = simulation->spike_count;
@@ -639,12 +601,10 @@ int sf_simulate(sf_recording *recording, sf_truth *truth, const sf_simulation_se
                 const sf_progress *progress, sf_error *error)
 {
     *recording = (sf_recording){0};
-    if (truth != NULL)
-        *truth = (sf_truth){0};
+    if (truth != NULL) *truth = (sf_truth){0};
     sf_simulation *simulation;
     int status = sf_simulation_open(&simulation, settings, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_recording *about = &simulation->about;
     size_t count = 0, capacity = 0;
     do {
@@ -653,11 +613,9 @@ int sf_simulate(sf_recording *recording, sf_truth *truth, const sf_simulation_se
         void *grown = about->spikes;
         if (status == SF_OK && sf_reserve(&grown, &capacity, about->spike_count + count, sizeof *spikes) != 0)
             status = sf_fail_memory(error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         about->spikes = grown;
-        if (count > 0)
-            memcpy(about->spikes + about->spike_count, spikes, count * sizeof *spikes);
+        if (count > 0) memcpy(about->spikes + about->spike_count, spikes, count * sizeof *spikes);
         about->spike_count += count;
         if (!sf_progress_update(progress, "simulating", (double)(simulation->slice_stop - settings->start_ns),
                                 (double)settings->duration_ns))

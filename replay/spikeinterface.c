@@ -58,8 +58,7 @@ static int load_names(sf_units *names, const char *path, sf_error *error)
 {
     sf_npy npy;
     int status = sf_npz_open(&npy, path, UNIT_IDS, error);
-    if (status == SF_OK && sf_npy_is_text(&npy))
-        status = sf_npy_read_texts(&npy, add_name, names, error);
+    if (status == SF_OK && sf_npy_is_text(&npy)) status = sf_npy_read_texts(&npy, add_name, names, error);
     sf_npy_close(&npy);
     return status;
 }
@@ -116,8 +115,7 @@ static int open_folder(sorting *it, const char *path, sf_error *error)
     sf_folder_has(inside, path, INFO);
     sf_folder_has(it->file, path, "spikes.npy");
     it->info = json_load_file(inside, 0, &reason);
-    if (it->info == NULL)
-        return sf_fail(error, SF_DATA, inside, "line %d: %s", reason.line, reason.text);
+    if (it->info == NULL) return sf_fail(error, SF_DATA, inside, "line %d: %s", reason.line, reason.text);
     const json_t *segments = json_object_get(it->info, "num_segments");
     it->rate_hz = json_number_value(json_object_get(it->info, "sampling_frequency"));
     it->segments = json_is_integer(segments) ? json_integer_value(segments) : 1;
@@ -140,11 +138,9 @@ static int open_archive(sorting *it, const char *path, sf_error *error)
     sf_npy rate = {.file = -1};
     int64_t *segments = NULL;
     size_t count = 0;
-    if (!sf_folder_has(it->file, path, ARCHIVE))
-        snprintf(it->file, sizeof it->file, "%s", path);
+    if (!sf_folder_has(it->file, path, ARCHIVE)) snprintf(it->file, sizeof it->file, "%s", path);
     int status = sf_npz_open(&rate, it->file, "sampling_frequency.npy", error);
-    if (status == SF_OK && rate.count > 0)
-        status = sf_npy_read_reals(&rate, 0, 1, &it->rate_hz, error);
+    if (status == SF_OK && rate.count > 0) status = sf_npy_read_reals(&rate, 0, 1, &it->rate_hz, error);
     sf_npy_close(&rate);
     it->is_one = status == SF_OK && sf_npz_has(it->file, "spike_indexes.npy");
     if (status == SF_OK && !it->is_one)
@@ -197,8 +193,7 @@ static int list_segments(sf_streams *streams, const char *path, sf_error *error)
         for (size_t i = 0; segments != NULL && i < npy.count; i++)
             spikes += segments[i] == k;
         snprintf(name, sizeof name, "segment%" PRId64, k);
-        if (status == SF_OK)
-            status = sf_streams_add(streams, name, spikes, error);
+        if (status == SF_OK) status = sf_streams_add(streams, name, spikes, error);
     }
     sf_free(segments);
     sf_npy_close(&npy);
@@ -223,12 +218,9 @@ static int read_folder_spikes(columns *to, const sorting *it, int64_t segment, s
                             (to->labels = sf_resize(NULL, count, sizeof *segments)) == NULL ||
                             (segments = sf_resize(NULL, count, sizeof *segments)) == NULL))
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_npy_read_integers(&npy, "sample_index", 0, count, to->samples, error);
-    if (status == SF_OK)
-        status = sf_npy_read_integers(&npy, "unit_index", 0, count, to->labels, error);
-    if (status == SF_OK)
-        status = sf_npy_read_integers(&npy, "segment_index", 0, count, segments, error);
+    if (status == SF_OK) status = sf_npy_read_integers(&npy, "sample_index", 0, count, to->samples, error);
+    if (status == SF_OK) status = sf_npy_read_integers(&npy, "unit_index", 0, count, to->labels, error);
+    if (status == SF_OK) status = sf_npy_read_integers(&npy, "segment_index", 0, count, segments, error);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         to->samples[to->count] = to->samples[i];
         to->labels[to->count] = to->labels[i];
@@ -246,8 +238,7 @@ static int read_archive_spikes(columns *to, const sorting *it, int64_t segment, 
     member_of(name, it, "indexes", segment);
     int status = load_member(&to->samples, &to->count, it->file, name, NULL, error);
     member_of(name, it, "labels", segment);
-    if (status == SF_OK)
-        status = load_member(&to->labels, &labels, it->file, name, &it->names, error);
+    if (status == SF_OK) status = load_member(&to->labels, &labels, it->file, name, &it->names, error);
     if (status == SF_OK && labels != to->count)
         status =
             sf_fail(error, SF_DATA, it->file, "damaged: segment %" PRId64 " has %zu times and %zu labels",
@@ -300,18 +291,15 @@ static int read_folder(sf_recording *recording, const char *path, const sf_readi
     if (status == SF_OK)
         status = it.info != NULL ? read_folder_spikes(&all, &it, segment, error)
                                  : read_archive_spikes(&all, &it, segment, error);
-    if (status == SF_OK)
-        status = add_units(recording, &ids, &it, error);
+    if (status == SF_OK) status = add_units(recording, &ids, &it, error);
     if (status == SF_OK && (units = sf_resize(NULL, all.count, sizeof *units)) == NULL)
         status = sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < all.count; i++)
         units[i] = sf_ids_find(&ids, all.labels[i]);
     const sf_spikes_in_samples spikes = {
         .samples = all.samples, .units = units, .count = all.count, .rate_hz = it.rate_hz};
-    if (status == SF_OK)
-        status = sf_samples_take(recording, &spikes, path, error);
-    if (status == SF_OK)
-        status = sf_reader_metadata_real(recording, "sampling_rate", it.rate_hz, error);
+    if (status == SF_OK) status = sf_samples_take(recording, &spikes, path, error);
+    if (status == SF_OK) status = sf_reader_metadata_real(recording, "sampling_rate", it.rate_hz, error);
     sf_free(all.samples);
     sf_free(all.labels);
     sf_free(units);

@@ -21,8 +21,7 @@ int sf_streams_add(sf_streams *streams, const char *name, uint64_t spikes, sf_er
         return sf_fail_memory(error);
     sf_side_stream *added = &streams->items[streams->count];
     *added = (sf_side_stream){.name = sf_copy_string(name), .spikes = spikes};
-    if (added->name == NULL)
-        return sf_fail_memory(error);
+    if (added->name == NULL) return sf_fail_memory(error);
     streams->count++;
     return SF_OK;
 }
@@ -41,8 +40,7 @@ static int refuse(const sf_streams *streams, const char *asked, const char *path
     for (size_t i = 0; i < streams->count && i < MOST_LISTED; i++)
         sf_text_printf(&names, "%s%s (%" PRIu64 " spikes)", i > 0 ? ", " : "", streams->items[i].name,
                        streams->items[i].spikes);
-    if (streams->count > MOST_LISTED)
-        sf_text_printf(&names, ", and %zu more", streams->count - MOST_LISTED);
+    if (streams->count > MOST_LISTED) sf_text_printf(&names, ", and %zu more", streams->count - MOST_LISTED);
     int status;
     if (names.failed)
         status = sf_fail_memory(error);
@@ -76,8 +74,7 @@ static bool find(const sf_streams *streams, const char *asked, const char **chos
             *chosen = name;
         }
     }
-    if (begin_so != 1)
-        *chosen = NULL;
+    if (begin_so != 1) *chosen = NULL;
     return begin_so == 1 || (streams->count == 0 && (asked == NULL || streams->what != NULL));
 }
 
@@ -91,8 +88,7 @@ static const char *last_part(const char *name)
 static sf_session session_of(const char *name)
 {
     const char *digits = name + sizeof "session" - 1;
-    if (strcmp(name, "joined") == 0)
-        return SF_SESSION_JOINED;
+    if (strcmp(name, "joined") == 0) return SF_SESSION_JOINED;
     if (strncmp(name, "session", sizeof "session" - 1) != 0 || digits[0] < '1' || digits[0] > '9' ||
         strlen(digits) > 6 || digits[strspn(digits, "0123456789")] != '\0')
         return SF_SESSION_ANY;
@@ -111,10 +107,8 @@ int sf_streams_choose(const sf_streams *streams, const char *asked, const char *
     if (sf_streams_may_be_session(asked) && !(streams->count > 0 && find(streams, asked, chosen))) {
         const char *last = last_part(asked);
         char *before = last > asked ? sf_copy_string(asked) : NULL;
-        if (last > asked && before == NULL)
-            return sf_fail_memory(error);
-        if (before != NULL)
-            before[last - asked - 1] = '\0';
+        if (last > asked && before == NULL) return sf_fail_memory(error);
+        if (before != NULL) before[last - asked - 1] = '\0';
         bool found = find(streams, before, chosen);
         sf_free(before);
         *session = session_of(last);
@@ -143,10 +137,8 @@ int sf_streams_take(sf_streams *streams, sf_parcel *parcel, const char *path, sf
         status = parcel->damaged || name == NULL ? sf_parcel_refuse(path, error)
                                                  : sf_streams_add(streams, name, spikes, error);
     }
-    if (status == SF_OK && parcel->damaged)
-        status = sf_parcel_refuse(path, error);
+    if (status == SF_OK && parcel->damaged) status = sf_parcel_refuse(path, error);
     sf_parcel_close(parcel);
-    if (status != SF_OK)
-        sf_streams_free(streams);
+    if (status != SF_OK) sf_streams_free(streams);
     return status;
 }

@@ -49,10 +49,8 @@ static int read_columns(column *columns, size_t count, size_t *rows, const sf_hd
                          ? sf_hdf_read_strings(input->file, c->path, input->path, &strings, &c->length, error)
                          : sf_hdf_read(input->file, c->path, input->path, c->type, c->size, &c->values,
                                        &c->length, error);
-        if (status != SF_OK)
-            return status;
-        if (c->type < 0)
-            c->values = strings;
+        if (status != SF_OK) return status;
+        if (c->type < 0) c->values = strings;
         if (i > 0 && c->length != columns[0].length && !input->live)
             return sf_fail(error, SF_DATA, input->path, "damaged: %s has %zu rows and %s has %zu",
                            columns[0].path, columns[0].length, c->path, c->length);
@@ -136,8 +134,7 @@ static int open_columns(spike_columns *columns, const sf_hdf_input *input, sf_er
     for (int i = 0; i < SPIKE_COLUMNS; i++) {
         columns->ids[i] =
             sf_hdf_open_column(input->file, column_paths[i], input->path, &columns->lengths[i], error);
-        if (columns->ids[i] < 0)
-            return SF_DATA;
+        if (columns->ids[i] < 0) return SF_DATA;
         if (columns->lengths[i] != columns->lengths[TIME] && !input->live)
             return sf_fail(error, SF_DATA, input->path, "damaged: %s has %zu rows and %s has %zu",
                            column_paths[TIME], columns->lengths[TIME], column_paths[i], columns->lengths[i]);
@@ -169,8 +166,7 @@ static int take_block(sf_recording *recording, const spike_block *block, size_t 
         if (*done && !input->live)
             return sf_fail(error, SF_DATA, input->path, "damaged: row %zu of %s was never written", row,
                            column_paths[has_time ? UNIT : TIME]);
-        if (*done)
-            return SF_OK;
+        if (*done) return SF_OK;
         if (block->units[i] >= recording->units.count)
             return sf_fail(error, SF_DATA, input->path,
                            "damaged: spike %zu is of unit #%" PRIu32 " and there are %zu units", row,
@@ -220,10 +216,8 @@ static int read_spikes(sf_recording *recording, const sf_hdf_input *input, sf_er
 {
     spike_columns columns = {.ids = {H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID}};
     int status = open_columns(&columns, input, error);
-    if (status == SF_OK)
-        status = choose_rows(&columns, recording, input, error);
-    if (status == SF_OK)
-        status = take_spikes(recording, &columns, input, error);
+    if (status == SF_OK) status = choose_rows(&columns, recording, input, error);
+    if (status == SF_OK) status = take_spikes(recording, &columns, input, error);
     if (status == SF_OK && !recording->is_part && columns.lengths[TIME] > recording->spike_count)
         sf_recording_drop(recording, "incomplete rows at the end",
                           columns.lengths[TIME] - recording->spike_count);
@@ -310,14 +304,12 @@ static int read_spans(sf_recording *recording, const sf_hdf_input *input, sf_err
         recording->recorded = span;
         recording->declared = true;
     }
-    if (!sf_hdf_is_dataset(input->file, "/observed"))
-        return SF_OK;
+    if (!sf_hdf_is_dataset(input->file, "/observed")) return SF_OK;
     void *bounds;
     size_t count;
     int status = sf_hdf_read(input->file, "/observed", input->path, H5T_NATIVE_INT64, sizeof(int64_t),
                              &bounds, &count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     recording->observed = bounds; /* pairs of start and stop */
     recording->observed_count = count / 2;
     for (size_t i = 0; i < recording->observed_count; i++) {
@@ -370,16 +362,11 @@ static int read_recording(sf_recording *recording, const sf_hdf_input *given, sf
     sf_hdf_input input = *given;
     input.live = is_unfinished(given);
     int status = check_kind(recording, &input, error);
-    if (status == SF_OK)
-        status = read_units(recording, &input, error);
-    if (status == SF_OK)
-        status = read_spikes(recording, &input, error);
-    if (status == SF_OK)
-        status = read_markers(recording, &input, error);
-    if (status == SF_OK)
-        status = read_metadata(recording, &input, error);
-    if (status == SF_OK)
-        status = read_spans(recording, &input, error);
+    if (status == SF_OK) status = read_units(recording, &input, error);
+    if (status == SF_OK) status = read_spikes(recording, &input, error);
+    if (status == SF_OK) status = read_markers(recording, &input, error);
+    if (status == SF_OK) status = read_metadata(recording, &input, error);
+    if (status == SF_OK) status = read_spans(recording, &input, error);
     if (status == SF_OK && (input.part == 0 || !input.only_part)) /* of pieces the first has what is whole */
         status = sf_run_losses_read(recording, &input, error);
     return status;

@@ -52,8 +52,7 @@ static int take_values(sf_recording *recording, const sf_trains_in_seconds *trai
             sf_spike *spike = &recording->spikes[recording->spike_count];
             *spike = (sf_spike){.unit = (uint32_t)train, .amplitude = NAN};
             int status = take_time(&spike->time_ns, seconds[i - first], trains, train, i, error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
             recording->spike_count++;
         }
     }
@@ -82,8 +81,7 @@ int sf_train_times_open(sf_trains_in_seconds *trains, hid_t at, const char *path
 void sf_train_times_close(sf_trains_in_seconds *trains)
 {
     sf_free((double *)(uintptr_t)trains->seconds);
-    if (trains->input != NULL)
-        sf_hdf_close(trains->column);
+    if (trains->input != NULL) sf_hdf_close(trains->column);
     *trains = (sf_trains_in_seconds){0};
 }
 
@@ -92,8 +90,7 @@ static int read_column(void *seconds, const sf_trains_in_seconds *trains, size_t
 {
     if (count == 0 || sf_hdf_read_rows(trains->column, H5T_NATIVE_DOUBLE, first, count, seconds))
         return SF_OK;
-    if (first == 0)
-        return sf_hdf_fail(error, SF_DATA, trains->path, "%s cannot be read", trains->name);
+    if (first == 0) return sf_hdf_fail(error, SF_DATA, trains->path, "%s cannot be read", trains->name);
     return sf_hdf_fail(error, SF_DATA, trains->path,
                        "damaged: spike time %zu and those after it cannot be read", first);
 }
@@ -149,8 +146,7 @@ static int count_before(size_t *count, size_t train, int64_t time_ns, const brac
         uint64_t share = (uint64_t)time_ns - (uint64_t)low_ns, whole = (uint64_t)high_ns - (uint64_t)low_ns;
         size_t at = low + (halve || share >= whole ? (high - low) / 2 : between(high - low, share, whole));
         int status = read_times(times, trains, train, begin + at, 1, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (times[0] < time_ns) {
             low = at + 1;
             low_ns = times[0] > low_ns ? times[0] : low_ns;
@@ -175,11 +171,9 @@ static int find_ends(bracket *b, const sf_trains_in_seconds *trains, sf_error *e
     for (size_t i = 0; status == SF_OK && i < trains->count; i++) {
         size_t begin = begin_of(trains, i), end = trains->ends[i];
         int64_t first, last;
-        if (begin == end)
-            continue;
+        if (begin == end) continue;
         status = read_times(&first, trains, i, begin, 1, error);
-        if (status == SF_OK)
-            status = read_times(&last, trains, i, end - 1, 1, error);
+        if (status == SF_OK) status = read_times(&last, trains, i, end - 1, 1, error);
         if (status == SF_OK) {
             b->low_ns = !any || first < b->low_ns ? first : b->low_ns;
             b->high_ns = !any || last >= b->high_ns ? last + 1 : b->high_ns;
@@ -198,8 +192,7 @@ static int count_all_before(bracket *b, size_t *all, int64_t time_ns, const sf_t
     *all = 0;
     for (size_t i = 0; status == SF_OK && i < trains->count; i++) {
         b->middle[i] = b->low[i];
-        if (b->low[i] < b->high[i])
-            status = count_before(&b->middle[i], i, time_ns, b, trains, error);
+        if (b->low[i] < b->high[i]) status = count_before(&b->middle[i], i, time_ns, b, trains, error);
         *all += b->middle[i];
     }
     return status;
@@ -254,14 +247,11 @@ static int stretch_begins(size_t *begins, size_t row, const sf_trains_in_seconds
 {
     size_t count = trains->count;
     size_t *places = sf_alloc(count, 3 * sizeof *places);
-    if (places == NULL)
-        return sf_fail_memory(error);
+    if (places == NULL) return sf_fail_memory(error);
     bracket b = {.low = places, .high = places + count, .middle = places + 2 * count};
     int status = row > 0 ? find_ends(&b, trains, error) : SF_OK;
-    if (status == SF_OK && row > 0 && row < b.all_high)
-        status = narrow(&b, row, trains, error);
-    if (status == SF_OK)
-        take_first_units(begins, &b, row, count);
+    if (status == SF_OK && row > 0 && row < b.all_high) status = narrow(&b, row, trains, error);
+    if (status == SF_OK) take_first_units(begins, &b, row, count);
     sf_free(places);
     return status;
 }
@@ -277,8 +267,7 @@ static int take_rows(sf_recording *recording, const sf_trains_in_seconds *trains
     for (size_t at = first, count; at < last && status == SF_OK; at += count) {
         count = last - at < ROWS_BLOCK ? last - at : ROWS_BLOCK;
         status = read_column(block, trains, at, count, error);
-        if (status == SF_OK)
-            status = take_values(recording, trains, block, at, at + count, error);
+        if (status == SF_OK) status = take_values(recording, trains, block, at, at + count, error);
     }
     sf_free(block);
     return status;
@@ -312,12 +301,9 @@ static int take_stretch(sf_recording *recording, const sf_trains_in_seconds *tra
     size_t *begins = sf_alloc(trains->count, 2 * sizeof *begins);
     size_t *ends = begins != NULL ? begins + trains->count : NULL;
     int status = begins != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = stretch_begins(begins, first, trains, error);
-    if (status == SF_OK)
-        status = stretch_begins(ends, last, trains, error);
-    if (status == SF_OK)
-        status = take_between(recording, trains, begins, ends, last - first, error);
+    if (status == SF_OK) status = stretch_begins(begins, first, trains, error);
+    if (status == SF_OK) status = stretch_begins(ends, last, trains, error);
+    if (status == SF_OK) status = take_between(recording, trains, begins, ends, last - first, error);
     sf_free(begins);
     return status;
 }
@@ -334,10 +320,8 @@ int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, 
         recording->file_spikes = rows;
     }
     recording->spikes = sf_resize(NULL, last - first, sizeof *recording->spikes);
-    if (recording->spikes == NULL)
-        return sf_fail_memory(error);
-    if (input == NULL)
-        return take_values(recording, trains, trains->seconds, first, last, error);
+    if (recording->spikes == NULL) return sf_fail_memory(error);
+    if (input == NULL) return take_values(recording, trains, trains->seconds, first, last, error);
     return input->only_part ? take_stretch(recording, trains, first, last, error)
                             : take_rows(recording, trains, first, last, error);
 }
@@ -368,8 +352,7 @@ static int refuse_unsigned(const sf_spikes_in_samples *spikes, const char *path,
         found = beyond && found == spikes->count ? i : found;
         others += !beyond && (spikes->samples[i] >= end / 2 || spikes->samples[i] < 0);
     }
-    if (found == spikes->count || others > 0 || spikes->first != 0)
-        return SF_OK;
+    if (found == spikes->count || others > 0 || spikes->first != 0) return SF_OK;
     return sf_fail(error, SF_DATA, path,
                    "damaged: spike %zu is at sample %" PRId64 ", which is %" PRId64
                    " stored unsigned, before the recording began",
@@ -380,12 +363,10 @@ int sf_samples_take(sf_recording *recording, const sf_spikes_in_samples *spikes,
                     sf_error *error)
 {
     recording->spikes = sf_resize(NULL, spikes->count, sizeof *recording->spikes);
-    if (recording->spikes == NULL)
-        return sf_fail_memory(error);
+    if (recording->spikes == NULL) return sf_fail_memory(error);
     uint64_t unmapped = 0, early = 0;
     int status = refuse_unsigned(spikes, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     recording->tick_ns = spikes->finer ? 0 : llround(1e9 / spikes->rate_hz);
     for (size_t i = 0; i < spikes->count; i++) {
         sf_spike *spike = &recording->spikes[recording->spike_count];
@@ -404,9 +385,7 @@ int sf_samples_take(sf_recording *recording, const sf_spikes_in_samples *spikes,
         else
             recording->spike_count++;
     }
-    if (early > 0)
-        sf_recording_drop(recording, "before the first recorded sample", early);
-    if (unmapped > 0)
-        sf_recording_drop(recording, "on channels that are not in the map", unmapped);
+    if (early > 0) sf_recording_drop(recording, "before the first recorded sample", early);
+    if (unmapped > 0) sf_recording_drop(recording, "on channels that are not in the map", unmapped);
     return SF_OK;
 }

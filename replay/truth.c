@@ -17,8 +17,7 @@ static int write_column(hid_t group, const char *name, hid_t type, hsize_t colum
                         size_t count, sf_error *error)
 {
     hid_t column = sf_layout_column(group, name, type, CHUNK, columns, error);
-    if (column < 0)
-        return SF_CANNOT_CREATE;
+    if (column < 0) return SF_CANNOT_CREATE;
     int status = sf_layout_column_append(column, type, rows, count, error);
     sf_hdf_close(column);
     return status;
@@ -61,8 +60,7 @@ static int write_episodes(hid_t group, const sf_truth *truth, const sf_units *un
         memcpy(rows + i * width, line.data, line.length);
     }
     sf_text_free(&line);
-    if (rows == NULL)
-        return sf_fail_memory(error);
+    if (rows == NULL) return sf_fail_memory(error);
     hid_t type = sf_hdf_string_type(width);
     int status = write_column(group, "episodes", type, 1, rows, truth->chain_count, error);
     sf_hdf_close(type);
@@ -74,11 +72,9 @@ int sf_truth_write(const sf_layout *layout, const sf_truth *truth, const sf_unit
 {
     sf_hdf_begin();
     hid_t group = H5Gcreate2(sf_layout_file(layout), "truth", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (group < 0)
-        return sf_hdf_fail(error, SF_IO, "/truth", "cannot create this group");
+    if (group < 0) return sf_hdf_fail(error, SF_IO, "/truth", "cannot create this group");
     int status = write_episodes(group, truth, units, error);
-    if (status == SF_OK)
-        status = write_occurrences(group, truth, error);
+    if (status == SF_OK) status = write_occurrences(group, truth, error);
     sf_hdf_close(group);
     return status;
 }
@@ -115,8 +111,7 @@ static int take_episodes(sf_truth *truth, sf_parcel *parcel, const char *path, c
     sf_error reason;
     for (uint64_t i = 0; i < count; i++) {
         const char *line = sf_parcel_take_text(parcel);
-        if (line == NULL)
-            return sf_parcel_refuse(path, error);
+        if (line == NULL) return sf_parcel_refuse(path, error);
         if (sf_reserve(&truth->chains, &capacity, truth->chain_count + 1, sizeof *truth->chains) != 0)
             return sf_fail_memory(error);
         if (sf_episode_parse(&truth->chains[truth->chain_count], line, units, &reason) != SF_OK)
@@ -133,14 +128,12 @@ static int take_occurrences(sf_truth *truth, sf_parcel *parcel, const char *path
     size_t count, time_count;
     const uint32_t *chains = sf_parcel_take(parcel, sizeof *chains, &count);
     const int64_t *times = sf_parcel_take(parcel, sizeof *times, &time_count);
-    if (parcel->damaged)
-        return sf_parcel_refuse(path, error);
+    if (parcel->damaged) return sf_parcel_refuse(path, error);
     if (time_count / SF_EPISODE_MAX_SIZE != count || time_count % SF_EPISODE_MAX_SIZE != 0)
         return sf_fail(error, SF_DATA, path, "/truth: %zu occurrences but %zu times, expected %d each", count,
                        time_count, SF_EPISODE_MAX_SIZE);
     truth->occurrences = sf_alloc(count, sizeof *truth->occurrences);
-    if (truth->occurrences == NULL)
-        return sf_fail_memory(error);
+    if (truth->occurrences == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
         if (chains[i] >= truth->chain_count)
             return sf_fail(error, SF_DATA, path, "/truth/occurrence_chain, row %zu: found chain %u of %zu", i,
@@ -158,10 +151,8 @@ int sf_truth_take(sf_truth *truth, sf_parcel *parcel, const char *path, const sf
 {
     *truth = (sf_truth){0};
     int status = take_episodes(truth, parcel, path, units, error);
-    if (status == SF_OK)
-        status = take_occurrences(truth, parcel, path, error);
-    if (status != SF_OK)
-        sf_truth_free(truth);
+    if (status == SF_OK) status = take_occurrences(truth, parcel, path, error);
+    if (status != SF_OK) sf_truth_free(truth);
     return status;
 }
 
@@ -170,8 +161,7 @@ int sf_truth_read(sf_truth *truth, const char *path, const sf_units *units, sf_e
     *truth = (sf_truth){0};
     sf_parcel parcel;
     int status = sf_apart_read(&parcel, "truth", path, NULL, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_truth_take(truth, &parcel, path, units, error);
     sf_parcel_close(&parcel);
     return status;

@@ -57,10 +57,8 @@ typedef struct command_sink {
 
 static void disconnect(command_sink *sink)
 {
-    if (sink->socket != NULL)
-        zmq_close(sink->socket);
-    if (sink->fd >= 0)
-        close(sink->fd);
+    if (sink->socket != NULL) zmq_close(sink->socket);
+    if (sink->fd >= 0) close(sink->fd);
     sink->socket = NULL;
     sink->fd = -1;
 }
@@ -76,8 +74,7 @@ static int connect_zmq(command_sink *sink, sf_error *error)
     zmq_setsockopt(sink->socket, ZMQ_SNDTIMEO, &sink->timeout_ms, sizeof sink->timeout_ms);
     int64_t most = MOST_ANSWER;
     zmq_setsockopt(sink->socket, ZMQ_MAXMSGSIZE, &most, sizeof most);
-    if (zmq_connect(sink->socket, sink->endpoint) == 0)
-        return SF_OK;
+    if (zmq_connect(sink->socket, sink->endpoint) == 0) return SF_OK;
     return sf_fail(error, SF_UNAVAILABLE, sink->endpoint, "cannot connect: %s", zmq_strerror(errno));
 }
 
@@ -95,8 +92,7 @@ static int await(const command_sink *sink, short events, int64_t until_ns, sf_er
     do
         ready = poll(&waiting, 1, left_ms(until_ns));
     while (ready < 0 && errno == EINTR);
-    if (ready > 0)
-        return SF_OK;
+    if (ready > 0) return SF_OK;
     return sf_fail(error, SF_IO, sink->endpoint, "nothing within %d ms", sink->timeout_ms);
 }
 
@@ -108,8 +104,7 @@ static int try_address(command_sink *sink, const struct addrinfo *address, int64
     if (sink->fd < 0)
         return sf_fail(error, SF_UNAVAILABLE, sink->endpoint, "cannot make a socket: %s", strerror(errno));
     setsockopt(sink->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (connect(sink->fd, address->ai_addr, address->ai_addrlen) == 0)
-        return SF_OK;
+    if (connect(sink->fd, address->ai_addr, address->ai_addrlen) == 0) return SF_OK;
     if (errno != EINPROGRESS)
         return sf_fail(error, SF_UNAVAILABLE, sink->endpoint, "cannot connect: %s", strerror(errno));
     int status = await(sink, POLLOUT, until_ns, error);
@@ -128,8 +123,7 @@ static int connect_tcp(command_sink *sink, int64_t until_ns, sf_error *error)
                        gai_strerror(failure));
     for (const struct addrinfo *at = found; at != NULL && status != SF_OK; at = at->ai_next) {
         status = try_address(sink, at, until_ns, error);
-        if (status != SF_OK)
-            disconnect(sink);
+        if (status != SF_OK) disconnect(sink);
     }
     freeaddrinfo(found);
     return status;
@@ -155,8 +149,7 @@ static int receive(command_sink *sink, size_t enough, int64_t until_ns, sf_error
     size_t length = 0;
     while (length < enough && memchr(sink->answer, '\n', length) == NULL) {
         ssize_t count = recv(sink->fd, sink->answer + length, enough - length, 0);
-        if (count == 0)
-            break;
+        if (count == 0) break;
         if (count > 0)
             length += (size_t)count;
         else if (errno != EAGAIN && errno != EINTR)
@@ -174,16 +167,14 @@ static void drain(command_sink *sink)
     ssize_t count;
     while ((count = recv(sink->fd, sink->answer, MOST_ANSWER, 0)) > 0)
         ;
-    if (count == 0 || (errno != EAGAIN && errno != EINTR))
-        disconnect(sink); /* it is gone: connect anew */
+    if (count == 0 || (errno != EAGAIN && errno != EINTR)) disconnect(sink); /* it is gone: connect anew */
 }
 
 /* ---- the ways ---- */
 
 static int check_answer(const command_sink *sink, const char *expected, sf_error *error)
 {
-    if (strcmp(expected, "*") == 0 || strncmp(sink->answer, expected, strlen(expected)) == 0)
-        return SF_OK;
+    if (strcmp(expected, "*") == 0 || strncmp(sink->answer, expected, strlen(expected)) == 0) return SF_OK;
     return sf_fail(error, SF_IO, sink->endpoint, "found the answer '%.80s', expected '%.80s'", sink->answer,
                    expected);
 }
@@ -191,8 +182,7 @@ static int check_answer(const command_sink *sink, const char *expected, sf_error
 static int ask_zmq(command_sink *sink, const sf_text *bytes, int64_t until_ns, sf_error *error)
 {
     int status = sink->socket != NULL ? SF_OK : connect_zmq(sink, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (zmq_send(sink->socket, bytes->data, bytes->length, 0) < 0)
         return sf_fail(error, SF_IO, sink->endpoint, "cannot send: %s", zmq_strerror(errno));
     zmq_pollitem_t waiting = {.socket = sink->socket, .events = ZMQ_POLLIN};
@@ -205,13 +195,10 @@ static int ask_zmq(command_sink *sink, const sf_text *bytes, int64_t until_ns, s
 
 static int ask_tcp(command_sink *sink, const sf_text *bytes, int64_t until_ns, sf_error *error)
 {
-    if (sink->fd >= 0)
-        drain(sink);
+    if (sink->fd >= 0) drain(sink);
     int status = sink->fd >= 0 ? SF_OK : connect_tcp(sink, until_ns, error);
-    if (status == SF_OK)
-        status = send_all(sink, bytes, until_ns, error);
-    if (status != SF_OK || strcmp(sink->expect, "*") == 0)
-        return status;
+    if (status == SF_OK) status = send_all(sink, bytes, until_ns, error);
+    if (status != SF_OK || strcmp(sink->expect, "*") == 0) return status;
     status = receive(sink, strlen(sink->expect), until_ns, error);
     return status == SF_OK ? check_answer(sink, sink->expect, error) : status;
 }
@@ -233,15 +220,11 @@ static int ask_http(command_sink *sink, const sf_text *bytes, int64_t until_ns, 
         return sf_fail_memory(error);
     }
     int status = connect_tcp(sink, until_ns, error);
-    if (status == SF_OK)
-        status = send_all(sink, request, until_ns, error);
-    if (status == SF_OK)
-        status = receive(sink, MOST_ANSWER, until_ns, error);
+    if (status == SF_OK) status = send_all(sink, request, until_ns, error);
+    if (status == SF_OK) status = receive(sink, MOST_ANSWER, until_ns, error);
     disconnect(sink);
-    if (status != SF_OK)
-        return status;
-    if (strncmp(sink->answer, "HTTP/1.", 7) == 0 && strncmp(sink->answer + 8, " 2", 2) == 0)
-        return SF_OK;
+    if (status != SF_OK) return status;
+    if (strncmp(sink->answer, "HTTP/1.", 7) == 0 && strncmp(sink->answer + 8, " 2", 2) == 0) return SF_OK;
     return sf_fail(error, SF_IO, sink->endpoint, "found the answer '%.*s', expected HTTP/1.1 200",
                    (int)strcspn(sink->answer, "\r\n") < 80 ? (int)strcspn(sink->answer, "\r\n") : 80,
                    sink->answer);
@@ -253,8 +236,7 @@ static int ask(command_sink *sink, const sf_text *bytes, sf_error *error)
                                                                                       ask_http};
     int status =
         by[sink->via](sink, bytes, sf_clock_monotonic_ns() + sink->timeout_ms * SF_MILLISECOND, error);
-    if (status != SF_OK)
-        disconnect(sink);
+    if (status != SF_OK) disconnect(sink);
     return status;
 }
 
@@ -267,11 +249,9 @@ static int end_pulse(void *self, sf_error *error)
 static int publish_command(void *self, const sf_message *message, sf_error *error)
 {
     command_sink *sink = self;
-    if (!sf_output_takes(&sink->output, message))
-        return SF_PUBLISH_PASSED;
+    if (!sf_output_takes(&sink->output, message)) return SF_PUBLISH_PASSED;
     const sf_text *bytes = sf_output_text(&sink->output, message, error);
-    if (bytes == NULL)
-        return SF_NO_MEMORY;
+    if (bytes == NULL) return SF_NO_MEMORY;
     int status = ask(sink, bytes, error);
     if (status != SF_OK && sink->output.pulse_ms > 0)
         end_pulse(sink, NULL); /* the command may have come, and its answer not */
@@ -285,8 +265,7 @@ static int close_command(void *self, sf_error *error)
     (void)error;
     command_sink *sink = self;
     disconnect(sink);
-    if (sink->context != NULL)
-        zmq_ctx_term(sink->context);
+    if (sink->context != NULL) zmq_ctx_term(sink->context);
     sf_output_close(&sink->output);
     sf_text_free(&sink->request);
     sf_free(sink->endpoint);
@@ -335,8 +314,7 @@ static int open_way(command_sink *sink, sf_error *error)
     } else {
         status = connect_tcp(sink, until_ns, error); /* what is not there is told at the start */
     }
-    if (sink->via == VIA_HTTP)
-        disconnect(sink);
+    if (sink->via == VIA_HTTP) disconnect(sink);
     return status;
 }
 
@@ -345,8 +323,7 @@ static int prepare(void **self, const sf_sink_settings *settings, sf_error *erro
 {
     const command_settings *wanted = (const command_settings *)settings;
     command_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     sink->fd = -1;
     sink->via = wanted->via;
     sink->method = wanted->method;
@@ -355,14 +332,12 @@ static int prepare(void **self, const sf_sink_settings *settings, sf_error *erro
     sink->expect = sf_copy_string(wanted->expect != NULL ? wanted->expect : "*");
     sink->target = sf_copy_string(wanted->target != NULL ? wanted->target : "/");
     int status = sf_output_open(&sink->output, &wanted->output, error);
-    if (status == SF_OK)
-        status = check_target(sink->target, error);
+    if (status == SF_OK) status = check_target(sink->target, error);
     if (status == SF_OK && wanted->output.pulse_ms > 0 && strcmp(wanted->output.then, NO_THEN) == 0)
         status = sf_fail(error, SF_CONFIG, "then", "is missing: expected what ends the pulse after pulse_ms");
     if (status == SF_OK && (sink->endpoint == NULL || sink->expect == NULL || sink->target == NULL))
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = split_endpoint(sink, error);
+    if (status == SF_OK) status = split_endpoint(sink, error);
     if (status != SF_OK) {
         close_command(sink, NULL);
         return status;
@@ -376,8 +351,7 @@ static int open_command(void **self, const sf_sink_settings *settings, const sf_
 {
     (void)stream;
     int status = prepare(self, settings, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = open_way(*self, error);
     if (status != SF_OK) {
         close_command(*self, NULL);

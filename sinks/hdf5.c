@@ -47,8 +47,7 @@ static int open_hdf5(void **out, const sf_sink_settings *settings, const sf_stre
     if (settings->path == NULL || settings->path[0] == '\0')
         return sf_fail(error, SF_CONFIG, "path", "an hdf5 sink needs the path of the file to write");
     hdf5_sink *self = sf_alloc(1, sizeof *self);
-    if (self == NULL)
-        return sf_fail_memory(error);
+    if (self == NULL) return sf_fail_memory(error);
     self->part = 1;
     self->stream = stream;
     int status = sf_recorder_open(&self->recorder, (const sf_recorder_settings *)(const void *)settings,
@@ -102,17 +101,14 @@ static episode_slot *find_slot(episode_slot *slots, size_t slot_count, uint64_t 
 /* Keeps the hash at most half full. */
 static int reserve_slots(hdf5_sink *self, size_t episodes)
 {
-    if (episodes * 2 <= self->slot_count)
-        return SF_OK;
+    if (episodes * 2 <= self->slot_count) return SF_OK;
     size_t slot_count = 64;
     while (slot_count < episodes * 2)
         slot_count *= 2;
     episode_slot *slots = sf_alloc(slot_count, sizeof *slots);
-    if (slots == NULL)
-        return SF_NO_MEMORY;
+    if (slots == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < self->slot_count; i++)
-        if (self->slots[i].row != 0)
-            *find_slot(slots, slot_count, self->slots[i].id) = self->slots[i];
+        if (self->slots[i].row != 0) *find_slot(slots, slot_count, self->slots[i].id) = self->slots[i];
     sf_free(self->slots);
     self->slots = slots;
     self->slot_count = slot_count;
@@ -127,8 +123,7 @@ static bool take_new_episode(void *argument, const sf_message *message, size_t r
     hdf5_sink *self = argument;
     uint64_t id = id_bits(message->episodes.items[record].id);
     episode_slot *slot = find_slot(self->slots, self->slot_count, id);
-    if (slot->row != 0)
-        return false;
+    if (slot->row != 0) return false;
     *slot = (episode_slot){.id = id, .row = ++self->episode_count};
     return true;
 }
@@ -147,8 +142,7 @@ static int append_window(hdf5_sink *self, const sf_message *message, sf_error *e
     if (reserve_slots(self, self->episode_count + message->episodes.count) != SF_OK)
         return sf_fail_memory(error);
     int status = append_rows(self, SF_TABLE_EPISODES, message, take_new_episode, error);
-    if (status == SF_OK)
-        status = append_rows(self, SF_TABLE_COUNTS, message, take_count, error);
+    if (status == SF_OK) status = append_rows(self, SF_TABLE_COUNTS, message, take_count, error);
     return status == SF_OK ? append_rows(self, SF_TABLE_WINDOWS, message, NULL, error) : status;
 }
 
@@ -223,8 +217,7 @@ static bool take_sink(void *argument, const sf_message *message, size_t record,
 static int append_status(hdf5_sink *self, const sf_message *message, sf_error *error)
 {
     int status = append_rows(self, SF_TABLE_SOURCES, message, NULL, error);
-    if (status == SF_OK)
-        status = append_rows(self, SF_TABLE_SINKS, message, take_sink, error);
+    if (status == SF_OK) status = append_rows(self, SF_TABLE_SINKS, message, take_sink, error);
     return status == SF_OK ? append_rows(self, SF_TABLE_STATUS, message, NULL, error) : status;
 }
 
@@ -267,12 +260,10 @@ static int append_message(hdf5_sink *self, const sf_message *message, sf_error *
 static int turn(hdf5_sink *self, sf_error *error)
 {
     int status = sf_recorder_turn(self->recorder, error);
-    if (status != SF_OK || self->part == sf_recorder_part(self->recorder))
-        return status;
+    if (status != SF_OK || self->part == sf_recorder_part(self->recorder)) return status;
     self->part = sf_recorder_part(self->recorder);
     self->episode_count = 0;
-    if (self->slot_count > 0)
-        memset(self->slots, 0, self->slot_count * sizeof *self->slots);
+    if (self->slot_count > 0) memset(self->slots, 0, self->slot_count * sizeof *self->slots);
     return SF_OK;
 }
 
@@ -287,10 +278,8 @@ static int publish_hdf5(void *argument, const sf_message *message, sf_error *err
 {
     hdf5_sink *self = argument;
     int status = turn(self, error);
-    if (status == SF_OK)
-        status = append_message(self, message, error);
-    if (status == SF_OK)
-        sf_recorder_reach(self->recorder, message->time_ns);
+    if (status == SF_OK) status = append_message(self, message, error);
+    if (status == SF_OK) sf_recorder_reach(self->recorder, message->time_ns);
     return status;
 }
 

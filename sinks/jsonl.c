@@ -62,8 +62,7 @@ static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_st
         return sf_fail(error, SF_CONFIG, "path",
                        "a jsonl sink needs the path of a file, or - for standard output");
     jsonl_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     sink->stream = stream;
     sink->fd = STDOUT_FILENO;
     sink->path = "standard output";
@@ -95,8 +94,7 @@ static int encode(jsonl_sink *sink, const sf_message *message, sf_error *error)
     sf_text_clear(&sink->line);
     sf_message_to_json(&sink->line, message, sink->stream);
     sf_text_append(&sink->line, "\n", 1);
-    if (!sink->line.failed)
-        return SF_OK;
+    if (!sink->line.failed) return SF_OK;
     sf_text_free(&sink->line);
     return sf_fail_memory(error);
 }
@@ -108,15 +106,13 @@ static void seek_end(jsonl_sink *sink)
     off_t end = sink->is_file && sink->output.is_open ? lseek(sink->fd, 0, SEEK_END) : sink->whole;
     if (end >= 0 && end < sink->whole)
         sf_log(SF_LOG_WARNING, "%s was cut while it was being written: lines go on at its end", sink->path);
-    if (end >= 0)
-        sink->whole = end;
+    if (end >= 0) sink->whole = end;
 }
 
 static int fail_write(jsonl_sink *sink, sf_error *error)
 {
     int cause = errno;
-    if (sink->is_file && ftruncate(sink->fd, sink->whole) == 0)
-        lseek(sink->fd, sink->whole, SEEK_SET);
+    if (sink->is_file && ftruncate(sink->fd, sink->whole) == 0) lseek(sink->fd, sink->whole, SEEK_SET);
     sink->written = 0;
     return sf_fail(error, SF_IO, sink->path, "cannot write to %s: %s", sink->path, strerror(cause));
 }
@@ -126,16 +122,12 @@ static int fail_write(jsonl_sink *sink, sf_error *error)
 static int publish_jsonl(void *self, const sf_message *message, sf_error *error)
 {
     jsonl_sink *sink = self;
-    if (sink->reader_left)
-        return SF_PUBLISH_TAKEN;
-    if (sink->written == 0 && encode(sink, message, error) != SF_OK)
-        return SF_NO_MEMORY;
-    if (sink->written == 0)
-        seek_end(sink);
+    if (sink->reader_left) return SF_PUBLISH_TAKEN;
+    if (sink->written == 0 && encode(sink, message, error) != SF_OK) return SF_NO_MEMORY;
+    if (sink->written == 0) seek_end(sink);
     while (sink->written < sink->line.length) {
         struct pollfd room = {.fd = sink->fd, .events = POLLOUT};
-        if (!sink->is_file && poll(&room, 1, WAIT_MS) == 0)
-            return SF_PUBLISH_AGAIN;
+        if (!sink->is_file && poll(&room, 1, WAIT_MS) == 0) return SF_PUBLISH_AGAIN;
         size_t left = sink->line.length - sink->written;
         ssize_t count = write(sink->fd, sink->line.data + sink->written,
                               sink->is_file || left < PIPE_BUF ? left : PIPE_BUF);

@@ -27,8 +27,7 @@ static int close_lsl(void *self, sf_error *error)
 {
     (void)error;
     lsl_sink *sink = self;
-    if (sink->outlet != NULL)
-        sink->lsl->destroy_outlet(sink->outlet);
+    if (sink->outlet != NULL) sink->lsl->destroy_outlet(sink->outlet);
     sf_output_close(&sink->output);
     sf_free(sink);
     return SF_OK;
@@ -37,8 +36,7 @@ static int close_lsl(void *self, sf_error *error)
 static int allow(const lsl_settings *wanted, sf_error *error)
 {
     sf_error reason = {0};
-    if (wanted->output.sink.insecure)
-        return SF_OK;
+    if (wanted->output.sink.insecure) return SF_OK;
     sf_lsl_refuse(wanted->name, "`insecure: true`", &reason);
     return sf_fail(error, SF_CONFIG, "name", "%s", reason.text);
 }
@@ -50,13 +48,10 @@ static int open_lsl(void **self, const sf_sink_settings *settings, const sf_stre
     const lsl_settings *wanted = (const lsl_settings *)settings;
     const sf_lsl *lsl;
     int status = allow(wanted, error);
-    if (status == SF_OK)
-        status = sf_lsl_load(&lsl, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_lsl_load(&lsl, error);
+    if (status != SF_OK) return status;
     lsl_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     sink->lsl = lsl;
     snprintf(sink->address, sizeof sink->address, "lsl://name=%s", wanted->name);
     status = sf_output_open(&sink->output, &wanted->output, error);
@@ -75,11 +70,9 @@ static int open_lsl(void **self, const sf_sink_settings *settings, const sf_stre
 static int publish_lsl(void *self, const sf_message *message, sf_error *error)
 {
     lsl_sink *sink = self;
-    if (!sf_output_takes(&sink->output, message))
-        return SF_PUBLISH_PASSED;
+    if (!sf_output_takes(&sink->output, message)) return SF_PUBLISH_PASSED;
     const sf_text *text = sf_output_text(&sink->output, message, error);
-    if (text == NULL)
-        return SF_NO_MEMORY;
+    if (text == NULL) return SF_NO_MEMORY;
     const char *marker = text->data;
     int32_t failure = sink->lsl->push_sample_strtp(sink->outlet, &marker, sink->lsl->local_clock(), 1);
     return failure == 0

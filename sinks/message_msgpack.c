@@ -44,8 +44,7 @@ static void pack_key(msgpack_packer *packer, const char *key)
     enum { MOST = 31 }; /* bytes of what MessagePack calls a fixstr */
     char piece[1 + MOST];
     size_t length = 0;
-    if (key == NULL)
-        return;
+    if (key == NULL) return;
     for (; length < MOST && key[length] != '\0'; length++)
         piece[1 + length] = key[length];
     if (key[length] != '\0') {
@@ -139,6 +138,5 @@ void sf_message_to_msgpack(sf_text *text, const sf_message *message, const sf_st
     };
     msgpack_packer packer;
     msgpack_packer_init(&packer, text, append);
-    if (!sf_message_tell(message, stream, &encoding, &packer))
-        text->failed = true;
+    if (!sf_message_tell(message, stream, &encoding, &packer)) text->failed = true;
 }

@@ -31,8 +31,7 @@ static int close_osc(void *self, sf_error *error)
 {
     (void)error;
     osc_sink *sink = self;
-    if (sink->to != NULL)
-        lo_address_free(sink->to);
+    if (sink->to != NULL) lo_address_free(sink->to);
     sf_free(sink->url);
     sf_free(sink);
     return SF_OK;
@@ -44,24 +43,19 @@ static const char scheme[] = "osc.udp://";
 static char *make_url(const char *endpoint)
 {
     sf_text url = {0};
-    if (strstr(endpoint, "://") == NULL)
-        sf_text_append(&url, scheme, sizeof scheme - 1);
+    if (strstr(endpoint, "://") == NULL) sf_text_append(&url, scheme, sizeof scheme - 1);
     sf_text_append(&url, endpoint, strlen(endpoint));
-    if (!url.failed && url.data[url.length - 1] != '/')
-        sf_text_append(&url, "/", 1);
-    if (url.failed)
-        sf_text_free(&url);
+    if (!url.failed && url.data[url.length - 1] != '/') sf_text_append(&url, "/", 1);
+    if (url.failed) sf_text_free(&url);
     return url.data;
 }
 
 static bool names_host_and_port(const char *url)
 {
-    if (strncmp(url, scheme, sizeof scheme - 1) != 0)
-        return false;
+    if (strncmp(url, scheme, sizeof scheme - 1) != 0) return false;
     const char *host = url + sizeof scheme - 1;
     const char *colon = strrchr(host, ':');
-    if (colon == NULL || colon == host)
-        return false;
+    if (colon == NULL || colon == host) return false;
     char digits[8];
     uint64_t port;
     snprintf(digits, sizeof digits, "%.*s", (int)strcspn(colon + 1, "/"), colon + 1);
@@ -85,10 +79,8 @@ static int check_host(const osc_sink *sink, sf_error *error)
 static int connect_to(osc_sink *sink, const char *endpoint, sf_error *error)
 {
     sink->url = make_url(endpoint);
-    if (sink->url == NULL)
-        return sf_fail_memory(error);
-    if (names_host_and_port(sink->url))
-        sink->to = lo_address_new_from_url(sink->url);
+    if (sink->url == NULL) return sf_fail_memory(error);
+    if (names_host_and_port(sink->url)) sink->to = lo_address_new_from_url(sink->url);
     if (sink->to == NULL)
         return sf_fail(error, SF_CONFIG, endpoint,
                        "is no OSC receiver: expected HOST:PORT or osc.udp://HOST:PORT/");
@@ -103,8 +95,7 @@ static int open_osc(void **self, const sf_sink_settings *settings, const sf_stre
         return sf_fail(error, SF_CONFIG, "endpoint",
                        "an osc sink needs the receiver's endpoint, such as 127.0.0.1:7720");
     osc_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     int status = connect_to(sink, settings->endpoint, error);
     if (status != SF_OK) {
         close_osc(sink, NULL);
@@ -154,8 +145,7 @@ static osc_time split(int64_t time_ns)
 
 static int check_sent(const osc_sink *sink, int sent, sf_error *error)
 {
-    if (sent >= 0)
-        return SF_OK;
+    if (sent >= 0) return SF_OK;
     return sf_fail(error, SF_IO, sink->url, "cannot send to %s: %s", sink->url, lo_address_errstr(sink->to));
 }
 
@@ -247,8 +237,7 @@ static int send_sources(osc_sink *sink, const sf_status_message *status, sf_erro
 static int send_status(osc_sink *sink, const sf_status_message *status, sf_error *error)
 {
     int sent = 0;
-    if (sink->done == 0 && send_sources(sink, status, error) != SF_OK)
-        return SF_IO;
+    if (sink->done == 0 && send_sources(sink, status, error) != SF_OK) return SF_IO;
     slice at = next_slice(sink, status->unit_count);
     for (size_t unit = at.begin; sent >= 0 && unit < at.end; unit++)
         sent =
@@ -273,8 +262,7 @@ static int send_density(osc_sink *sink, const sf_density_message *density, sf_er
     if (density->count == 0 || density->rows > 0) /* a plane has no room in 64 numbers */
         return SF_OK;
     lo_message message = lo_message_new();
-    if (message == NULL)
-        return sf_fail_memory(error);
+    if (message == NULL) return sf_fail_memory(error);
     double values[DENSITY_POINTS], step = density->grid_step * (double)density->count / DENSITY_POINTS;
     rebin(values, density);
     lo_message_add_string(message, density->quantity);

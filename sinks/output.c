@@ -10,10 +10,8 @@ int sf_output_open(sf_output *output, const sf_output_settings *settings, sf_err
 {
     const char *then = settings->then != NULL ? settings->then : "";
     int status = sf_template_check(settings->send, "send", error);
-    if (status == SF_OK)
-        status = sf_template_check(then, "then", error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_template_check(then, "then", error);
+    if (status != SF_OK) return status;
     output->pulse_ms = settings->pulse_ms;
     output->trigger = sf_copy_string(settings->trigger);
     output->send = sf_copy_string(settings->send);
@@ -33,8 +31,7 @@ void sf_output_close(sf_output *output)
 
 bool sf_output_takes(const sf_output *output, const sf_message *message)
 {
-    if (message->topic != SF_TOPIC_TRIGGER || !message->trigger.is_named)
-        return false;
+    if (message->topic != SF_TOPIC_TRIGGER || !message->trigger.is_named) return false;
     return strcmp(output->trigger, "*") == 0 || strcmp(output->trigger, message->trigger.name) == 0;
 }
 
@@ -49,8 +46,7 @@ const sf_text *sf_output_text(sf_output *output, const sf_message *message, sf_e
     sf_text_clear(&output->after);
     sf_template_fill(&output->text, output->send, message);
     sf_template_fill(&output->after, output->then, message);
-    if (!output->text.failed && !output->after.failed)
-        return &output->text;
+    if (!output->text.failed && !output->after.failed) return &output->text;
     sf_text_free(&output->text);
     sf_text_free(&output->after);
     sf_fail_memory(error);

@@ -23,13 +23,11 @@ int sf_raw_feed_open(sf_raw_feed **out, uint64_t spikes, sf_error *error)
 {
     *out = NULL;
     sf_raw_feed *feed = sf_alloc(1, sizeof *feed);
-    if (feed == NULL)
-        return sf_fail_memory(error);
+    if (feed == NULL) return sf_fail_memory(error);
     int status = sf_ring_open(&feed->spikes, sizeof(sf_spike), spikes, SF_RING_BLOCK, error);
     if (status == SF_OK)
         status = sf_ring_open(&feed->markers, sizeof(sf_marker), SF_RAW_MARKERS, SF_RING_BLOCK, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&feed->room, error);
+    if (status == SF_OK) status = sf_bell_open(&feed->room, error);
     if (status != SF_OK) {
         sf_raw_feed_close(feed);
         return status;
@@ -40,8 +38,7 @@ int sf_raw_feed_open(sf_raw_feed **out, uint64_t spikes, sf_error *error)
 
 void sf_raw_feed_close(sf_raw_feed *feed)
 {
-    if (feed == NULL)
-        return;
+    if (feed == NULL) return;
     sf_ring_close(&feed->spikes);
     sf_ring_close(&feed->markers);
     sf_bell_close(&feed->room);
@@ -57,8 +54,7 @@ static size_t put(sf_raw_feed *feed, sf_ring *ring, const void *items, size_t co
         size_t taken = sf_ring_push(ring, next, count);
         next += taken * ring->item_size;
         count -= taken;
-        if (count == 0 || !wait)
-            return count;
+        if (count == 0 || !wait) return count;
         wake(user);
         sf_bell_wait(&feed->room, WAIT_MS);
     }
@@ -79,8 +75,7 @@ bool sf_raw_feed_take(sf_raw_feed *feed, sf_raw_batch *batch)
     batch->markers = feed->marker_batch;
     batch->spike_count = sf_ring_pop(&feed->spikes, feed->spike_batch, SPIKE_BATCH, NULL);
     batch->marker_count = sf_ring_pop(&feed->markers, feed->marker_batch, MARKER_BATCH, NULL);
-    if (batch->spike_count == 0 && batch->marker_count == 0)
-        return false;
+    if (batch->spike_count == 0 && batch->marker_count == 0) return false;
     batch->spikes_lost = atomic_load(&feed->spikes_refused);
     batch->markers_lost = atomic_load(&feed->markers_refused);
     sf_bell_ring(&feed->room);

@@ -64,8 +64,7 @@ struct sf_recorder {
 /* Borrows what the stream has. A live stream has units and nothing else. */
 static sf_recording about(const sf_recorder *self)
 {
-    if (self->stream->origin != NULL)
-        return *self->stream->origin;
+    if (self->stream->origin != NULL) return *self->stream->origin;
     return (sf_recording){.units = *self->stream->units};
 }
 
@@ -83,8 +82,7 @@ static char *part_name(const char *path, const char *beside, unsigned part)
     sf_text name = {0};
     sf_text_printf(&name, "%.*s%.*s-part%u%s", end != NULL ? (int)(end + 1 - beside) : 0, beside, stem, base,
                    part, base + stem);
-    if (name.failed)
-        sf_text_free(&name);
+    if (name.failed) sf_text_free(&name);
     return name.data;
 }
 
@@ -112,8 +110,7 @@ static int create_file(const sf_recorder *self, growing *next, const char *path,
                                        .numbered = true,
                                        .part = rotates(self) ? next->part : 0};
     int status = sf_recorder_file_create(&next->file, path, &of, &options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     next->path = sf_copy_string(sf_layout_path(sf_recorder_file_layout(next->file)));
     return next->path != NULL ? SF_OK : sf_fail_memory(error);
 }
@@ -134,8 +131,7 @@ static void warn_of_foreign(const char *wanted, const char *path)
 
 static int create_journal(const sf_recorder *self, growing *next, sf_error *error)
 {
-    if (!self->settings.journal)
-        return SF_OK;
+    if (!self->settings.journal) return SF_OK;
     const char *slash = strrchr(next->path, '/');
     char program[64];
     snprintf(program, sizeof program, "synfire %s", sf_version());
@@ -161,8 +157,7 @@ static int create_journal(const sf_recorder *self, growing *next, sf_error *erro
     bool is_there = !path.failed && access(path.data, F_OK) == 0;
     int status = path.failed ? sf_fail_memory(error)
                              : sf_journal_create(&next->journal, path.data, &of, &options, error);
-    if (status == SF_OK && is_there)
-        warn_of_foreign(path.data, sf_journal_path(next->journal));
+    if (status == SF_OK && is_there) warn_of_foreign(path.data, sf_journal_path(next->journal));
     sf_text_free(&path);
     return status;
 }
@@ -176,10 +171,8 @@ static void close_journal(sf_journal **journal)
 static void count_journal(sf_recorder *self)
 {
     sf_journal_counts now = {0};
-    if (self->at.journal != NULL)
-        now = sf_journal_count(self->at.journal);
-    if (now.worst_sync_ns > self->worst_before_ns)
-        self->worst_before_ns = now.worst_sync_ns;
+    if (self->at.journal != NULL) now = sf_journal_count(self->at.journal);
+    if (now.worst_sync_ns > self->worst_before_ns) self->worst_before_ns = now.worst_sync_ns;
     atomic_store(&self->journal_bytes, self->journal_before + now.bytes);
     atomic_store(&self->syncs, self->syncs_before + now.syncs);
     atomic_store(&self->worst_ns, self->worst_before_ns);
@@ -199,8 +192,7 @@ static sf_span recorded_span(const sf_recorder *self)
 {
     sf_span span = self->seen;
     const sf_recording *origin = self->stream->origin;
-    if (origin == NULL || !origin->declared)
-        return span;
+    if (origin == NULL || !origin->declared) return span;
     if (self->at.part == 1 && origin->recorded.start_ns < span.start_ns)
         span.start_ns = origin->recorded.start_ns;
     if (origin->recorded.stop_ns < span.stop_ns && origin->recorded.stop_ns >= span.start_ns)
@@ -218,13 +210,11 @@ static int finish_file(sf_recorder *self, sf_error *error)
     self->at.file = NULL;
     self->closed_bytes += self->part_bytes;
     sf_journal *journal = self->at.journal;
-    if (journal != NULL)
-        let_journal_go(self);
+    if (journal != NULL) let_journal_go(self);
     self->at.journal = NULL;
     close_journal(&self->retiring);
     if (journal == NULL || status != SF_OK || fd < 0) {
-        if (fd >= 0)
-            close(fd);
+        if (fd >= 0) close(fd);
         close_journal(&journal);
         return status;
     }
@@ -238,8 +228,7 @@ static void leave_damaged(sf_recorder *self)
 {
     sf_recorder_file_abandon(self->at.file);
     self->at.file = NULL;
-    if (self->at.journal == NULL)
-        return;
+    if (self->at.journal == NULL) return;
     sf_log(SF_LOG_WARNING, "%s stays: `synfire recover %s` makes a sound recording of both",
            sf_journal_path(self->at.journal), self->at.path);
     let_journal_go(self);
@@ -251,8 +240,7 @@ static void leave_damaged(sf_recorder *self)
 static int break_off(sf_recorder *self, int status, sf_error *error)
 {
     self->broken = self->is_damaged = status != SF_NO_MEMORY;
-    if (error != NULL)
-        snprintf(error->place, sizeof error->place, "%s", self->at.path);
+    if (error != NULL) snprintf(error->place, sizeof error->place, "%s", self->at.path);
     return status;
 }
 
@@ -268,16 +256,14 @@ int sf_recorder_open(sf_recorder **out, const sf_recorder_settings *settings, co
                      sf_error *error)
 {
     sf_recorder *self = sf_alloc(1, sizeof *self);
-    if (self == NULL)
-        return sf_fail_memory(error);
+    if (self == NULL) return sf_fail_memory(error);
     self->settings = *settings;
     self->disk = settings->disk != NULL ? settings->disk : &sf_disk_real;
     self->stream = stream;
     self->at.part = 1;
     self->warned_s = INFINITY;
     atomic_init(&self->left_s, NAN);
-    if (stream->provenance != NULL)
-        sf_provenance_print(&self->provenance, stream->provenance);
+    if (stream->provenance != NULL) sf_provenance_print(&self->provenance, stream->provenance);
     int status = self->provenance.failed ? sf_fail_memory(error)
                                          : create_file(self, &self->at, settings->sink.path, error);
     if (status == SF_OK && (self->path = sf_copy_string(self->at.path)) == NULL)
@@ -292,8 +278,7 @@ int sf_recorder_open(sf_recorder **out, const sf_recorder_settings *settings, co
 int sf_recorder_begin(sf_recorder *self, sf_error *error)
 {
     int status = sf_layout_commit(sf_recorder_file_layout(self->at.file), error);
-    if (status == SF_OK)
-        status = create_journal(self, &self->at, error);
+    if (status == SF_OK) status = create_journal(self, &self->at, error);
     self->began_ns = self->watched_ns = sf_clock_monotonic_ns();
     self->begun = status == SF_OK;
     return status;
@@ -302,8 +287,7 @@ int sf_recorder_begin(sf_recorder *self, sf_error *error)
 int sf_recorder_close(sf_recorder *self, sf_error *error)
 {
     int status = SF_OK;
-    if (self->begun && self->at.file != NULL && !self->broken)
-        status = check_file(self, error);
+    if (self->begun && self->at.file != NULL && !self->broken) status = check_file(self, error);
     if (!self->begun)
         sf_recorder_file_discard(self->at.file);
     else if (self->is_damaged)
@@ -338,28 +322,23 @@ static int note(sf_recorder *self, sf_journal_kind kind, unsigned table, uint64_
                 size_t size)
 {
     sf_error reason = {0};
-    if (self->at.journal == NULL || size == 0)
-        return SF_OK;
+    if (self->at.journal == NULL || size == 0) return SF_OK;
     int status = sf_journal_append(self->at.journal, kind, table, first, rows, size, &reason);
-    if (status != SF_OK && status != SF_NO_MEMORY)
-        lose_journal(self, &reason);
+    if (status != SF_OK && status != SF_NO_MEMORY) lose_journal(self, &reason);
     return status == SF_NO_MEMORY ? status : SF_OK;
 }
 
 /* Extends what the file covers to [start, stop). */
 static void see(sf_recorder *self, int64_t start_ns, int64_t stop_ns)
 {
-    if (!self->has_seen || start_ns < self->seen.start_ns)
-        self->seen.start_ns = start_ns;
-    if (!self->has_seen || stop_ns > self->seen.stop_ns)
-        self->seen.stop_ns = stop_ns;
+    if (!self->has_seen || start_ns < self->seen.start_ns) self->seen.start_ns = start_ns;
+    if (!self->has_seen || stop_ns > self->seen.stop_ns) self->seen.stop_ns = stop_ns;
     self->has_seen = true;
 }
 
 void sf_recorder_reach(sf_recorder *self, int64_t time_ns)
 {
-    if (self->has_seen && time_ns > self->seen.stop_ns)
-        self->seen.stop_ns = time_ns;
+    if (self->has_seen && time_ns > self->seen.stop_ns) self->seen.stop_ns = time_ns;
 }
 
 static void note_raw(sf_recorder *self, const sf_raw_batch *batch)
@@ -379,15 +358,11 @@ int sf_recorder_raw(sf_recorder *self, const sf_raw_batch *batch, sf_error *erro
     const sf_marker *markers = batch->markers;
     sf_layout *layout = sf_recorder_file_layout(self->at.file);
     note_raw(self, batch);
-    if (batch->spike_count > 0)
-        see(self, spikes[0].time_ns, spikes[batch->spike_count - 1].time_ns + 1);
-    if (batch->marker_count > 0)
-        see(self, markers[0].time_ns, markers[batch->marker_count - 1].time_ns + 1);
+    if (batch->spike_count > 0) see(self, spikes[0].time_ns, spikes[batch->spike_count - 1].time_ns + 1);
+    if (batch->marker_count > 0) see(self, markers[0].time_ns, markers[batch->marker_count - 1].time_ns + 1);
     int status = sf_layout_append_spikes(layout, spikes, batch->spike_count, error);
-    if (status == SF_OK)
-        status = sf_layout_append_markers(layout, markers, batch->marker_count, error);
-    if (status != SF_OK)
-        return break_off(self, status, error);
+    if (status == SF_OK) status = sf_layout_append_markers(layout, markers, batch->marker_count, error);
+    if (status != SF_OK) return break_off(self, status, error);
     self->spikes += batch->spike_count;
     self->markers += batch->marker_count;
     self->part_bytes += batch->spike_count * sizeof *spikes + batch->marker_count * sizeof *markers;
@@ -406,8 +381,7 @@ int sf_recorder_append(sf_recorder *self, sf_recorder_table table, const void *r
     if (note(self, SF_JOURNAL_ROWS, table, self->rows[table], rows, size) != SF_OK)
         return sf_fail_memory(error);
     int status = sf_recorder_file_append(self->at.file, table, rows, count, error);
-    if (status != SF_OK)
-        return break_off(self, status, error);
+    if (status != SF_OK) return break_off(self, status, error);
     self->rows[table] += count;
     self->part_bytes += size;
     return SF_OK;
@@ -439,15 +413,13 @@ static int open_next(sf_recorder *self, growing *next, sf_error *error)
     char *path = part_name(self->path, sf_layout_path(layout), next->part);
     int status = path != NULL ? create_file(self, next, path, error) : sf_fail_memory(error);
     sf_free(path);
-    if (status == SF_OK)
-        status = sf_layout_commit(sf_recorder_file_layout(next->file), error);
+    if (status == SF_OK) status = sf_layout_commit(sf_recorder_file_layout(next->file), error);
     if (status != SF_OK) {
         sf_recorder_file_discard(next->file);
         sf_free(next->path);
         return status;
     }
-    if (create_journal(self, next, &reason) != SF_OK)
-        self->journal_error = reason;
+    if (create_journal(self, next, &reason) != SF_OK) self->journal_error = reason;
     return SF_OK;
 }
 
@@ -458,10 +430,8 @@ static int rotate(sf_recorder *self, sf_error *error)
     growing next;
     sf_error reason = {0};
     int status = open_next(self, &next, error);
-    if (status != SF_OK)
-        return status;
-    if (finish_file(self, &reason) != SF_OK)
-        self->journal_error = reason;
+    if (status != SF_OK) return status;
+    if (finish_file(self, &reason) != SF_OK) self->journal_error = reason;
     sf_free(self->at.path);
     self->at = next;
     self->spikes = self->markers = self->part_bytes = 0;
@@ -472,12 +442,10 @@ static int rotate(sf_recorder *self, sf_error *error)
 
 int sf_recorder_turn(sf_recorder *self, sf_error *error)
 {
-    if (self->broken)
-        return sf_fail(error, SF_IO, self->at.path, "recording broke off earlier");
+    if (self->broken) return sf_fail(error, SF_IO, self->at.path, "recording broke off earlier");
     sf_error reason = {0};
     int status = check_file(self, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (is_due(self) && rotate(self, &reason) != SF_OK) {
         self->rotate_again_ns = sf_clock_monotonic_ns() + ROTATE_AGAIN_NS;
         sf_log(SF_LOG_WARNING, "%s goes on: its next file cannot be begun: %s", self->at.path, reason.text);
@@ -491,8 +459,7 @@ static void tell_room(sf_recorder *self, uint64_t room, double left_s)
 {
     static const double warnings[] = {1800, 600, 120};
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++) {
-        if (left_s >= warnings[i] || warnings[i] >= self->warned_s)
-            continue;
+        if (left_s >= warnings[i] || warnings[i] >= self->warned_s) continue;
         self->warned_s = warnings[i];
         if (i + 1 == sizeof warnings / sizeof warnings[0] || left_s >= warnings[i + 1])
             sf_log(SF_LOG_WARNING,
@@ -502,8 +469,7 @@ static void tell_room(sf_recorder *self, uint64_t room, double left_s)
                    self->at.path, left_s < 120 ? left_s : left_s / 60, left_s < 120 ? "seconds" : "minutes",
                    self->rate / 1e6, (double)room / 1e6, self->settings.reserve_mb);
     }
-    if (left_s > 3600)
-        self->warned_s = INFINITY;
+    if (left_s > 3600) self->warned_s = INFINITY;
 }
 
 static void measure_rate(sf_recorder *self, uint64_t bytes)
@@ -511,8 +477,7 @@ static void measure_rate(sf_recorder *self, uint64_t bytes)
     int64_t now_ns = sf_clock_monotonic_ns();
     double since_s = (double)(now_ns - self->watched_ns) * 1e-9;
     double running_s = (double)(now_ns - self->began_ns) * 1e-9;
-    if (since_s <= 0)
-        return;
+    if (since_s <= 0) return;
     double share = since_s / (running_s < RATE_OVER_S ? running_s : RATE_OVER_S);
     double now = (double)(bytes - self->watched_bytes) / since_s;
     self->rate += (now - self->rate) * (share < 1 ? share : 1);
@@ -530,8 +495,7 @@ static int end_in_order(sf_recorder *self, uint64_t room, sf_error *error)
                self->at.path);
         int status = rotate(self, error);
         close_journal(&self->retiring);
-        if (status == SF_OK)
-            return SF_OK;
+        if (status == SF_OK) return SF_OK;
     }
     self->broken = true;
     int status = finish_file(self, error);
@@ -547,16 +511,14 @@ static int watch_room(sf_recorder *self, sf_error *error)
 {
     uint64_t room;
     int fd = sf_layout_descriptor(sf_recorder_file_layout(self->at.file));
-    if (self->disk->room(self->disk->user, fd, &room) != 0)
-        return SF_OK;
+    if (self->disk->room(self->disk->user, fd, &room) != 0) return SF_OK;
     measure_rate(self, self->closed_bytes + self->part_bytes + atomic_load(&self->journal_bytes));
     double reserve = self->settings.reserve_mb * 1e6;
     double left = (double)room > reserve ? (double)room - reserve : 0;
     double left_s = self->rate > 0 ? left / self->rate : INFINITY;
     bool is_told = (double)(self->watched_ns - self->began_ns) >= TELL_AFTER_S * 1e9;
     atomic_store(&self->left_s, isfinite(left_s) && is_told ? left_s : NAN);
-    if (is_told)
-        tell_room(self, room, left_s);
+    if (is_told) tell_room(self, room, left_s);
     /* It is looked at once a second. A rate that was measured over almost no time is none. */
     bool is_full = reserve > 0 && left <= (is_told ? 2 * self->rate : 0);
     return is_full ? end_in_order(self, room, error) : SF_OK;
@@ -564,8 +526,7 @@ static int watch_room(sf_recorder *self, sf_error *error)
 
 int sf_recorder_check(sf_recorder *self, sf_error *error)
 {
-    if (self->broken)
-        return SF_OK;
+    if (self->broken) return SF_OK;
     count_journal(self);
     int status = check_file(self, error);
     return status == SF_OK ? watch_room(self, error) : status;
@@ -575,21 +536,17 @@ int sf_recorder_check(sf_recorder *self, sf_error *error)
  */
 int sf_recorder_flush(sf_recorder *self, sf_error *error)
 {
-    if (self->broken)
-        return SF_OK;
+    if (self->broken) return SF_OK;
     sf_error reason = {0};
     if (self->at.journal != NULL && sf_journal_check(self->at.journal, &reason) != SF_OK)
         lose_journal(self, &reason);
     int status = check_file(self, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bool is_alone = self->at.journal == NULL || self->settings.sync_s == 0;
     status = sf_layout_flush(sf_recorder_file_layout(self->at.file), is_alone, error);
-    if (status != SF_OK)
-        return break_off(self, status, error);
+    if (status != SF_OK) return break_off(self, status, error);
     status = (int)self->journal_error.code;
-    if (status != SF_OK && error != NULL)
-        *error = self->journal_error;
+    if (status != SF_OK && error != NULL) *error = self->journal_error;
     self->journal_error = (sf_error){0};
     return status;
 }

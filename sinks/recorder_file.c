@@ -26,10 +26,8 @@ static hid_t make_field_type(const sf_packed_field *field)
                              [SF_PACKED_INTEGER] = H5T_NATIVE_INT64,
                              [SF_PACKED_REAL] = H5T_NATIVE_DOUBLE};
     const hsize_t shape[] = {field->items, field->parts};
-    if (field->type == SF_PACKED_TEXT)
-        return text_type(field->bytes);
-    if (field->items > 0)
-        return H5Tarray_create2(numbers[field->type], field->parts > 1 ? 2 : 1, shape);
+    if (field->type == SF_PACKED_TEXT) return text_type(field->bytes);
+    if (field->items > 0) return H5Tarray_create2(numbers[field->type], field->parts > 1 ? 2 : 1, shape);
     return H5Tcopy(numbers[field->type]);
 }
 
@@ -37,8 +35,7 @@ static hid_t make_row_type(sf_recorder_table table)
 {
     sf_packed_field fields[SF_RECORDER_FIELDS];
     size_t count = sf_recorder_fields(table, fields);
-    if (sf_recorder_is_plain(table))
-        return make_field_type(&fields[0]);
+    if (sf_recorder_is_plain(table)) return make_field_type(&fields[0]);
     hid_t row = H5Tcreate(H5T_COMPOUND, sf_recorder_row_size(table));
     for (size_t i = 0, offset = 0; row >= 0 && i < count; offset += fields[i++].bytes) {
         hid_t type = make_field_type(&fields[i]);
@@ -81,15 +78,12 @@ int sf_recorder_file_create(sf_recorder_file **out, const char *path, const sf_r
     *out = NULL;
     sf_hdf_begin();
     sf_recorder_file *file = sf_alloc(1, sizeof *file);
-    if (file == NULL)
-        return sf_fail_memory(error);
+    if (file == NULL) return sf_fail_memory(error);
     for (int i = 0; i < SF_RECORDER_TABLES; i++)
         file->types[i] = file->tables[i] = H5I_INVALID_HID;
     int status = sf_layout_create(&file->layout, path, about, options, error);
-    if (status == SF_OK)
-        status = create_tables(file, path, error);
-    if (status == SF_OK && options->live)
-        status = sf_layout_start_live(file->layout, error);
+    if (status == SF_OK) status = create_tables(file, path, error);
+    if (status == SF_OK && options->live) status = sf_layout_start_live(file->layout, error);
     if (status == SF_OK)
         *out = file;
     else
@@ -110,8 +104,7 @@ int sf_recorder_file_append(sf_recorder_file *file, sf_recorder_table table, con
 
 static sf_layout *let_go(sf_recorder_file *file)
 {
-    if (file == NULL)
-        return NULL;
+    if (file == NULL) return NULL;
     sf_layout *layout = file->layout;
     for (int i = 0; i < SF_RECORDER_TABLES; i++) {
         sf_hdf_close(file->tables[i]);

@@ -89,8 +89,7 @@ static sf_table narrow(const sf_recorder_form *form, sf_table table)
 static sf_table columns_of(const sf_recorder_form *form)
 {
     const sf_table *table = sf_message_table(form->topic);
-    if (form->of == NULL)
-        return narrow(form, *table);
+    if (form->of == NULL) return narrow(form, *table);
     return narrow(form, sf_table_record(table, sf_table_find_column(table, form->of)));
 }
 
@@ -108,10 +107,8 @@ static size_t head_fields(const sf_recorder_form *form, sf_packed_field *head)
 {
     size_t count = 0;
     head[count++] = number_field(SF_PACKED_COUNT, sizeof(uint64_t), "seq");
-    if (form->timed)
-        head[count++] = number_field(SF_PACKED_INTEGER, sizeof(int64_t), "time_ns");
-    if (form->number != NULL)
-        head[count++] = number_field(SF_PACKED_WHOLE, sizeof(uint32_t), form->number);
+    if (form->timed) head[count++] = number_field(SF_PACKED_INTEGER, sizeof(int64_t), "time_ns");
+    if (form->number != NULL) head[count++] = number_field(SF_PACKED_WHOLE, sizeof(uint32_t), form->number);
     for (size_t i = 0; i < SF_RECORDER_EXTRAS && form->extras[i] != NULL; i++)
         head[count++] = number_field(SF_PACKED_COUNT, sizeof(uint64_t), form->extras[i]);
     return count;
@@ -164,8 +161,7 @@ typedef struct records {
 static void go_to(records *at, size_t record)
 {
     sf_value value = {0};
-    if (at->form->of == NULL)
-        return;
+    if (at->form->of == NULL) return;
     sf_table_get(&at->message, at->column, 0, record, &value);
     at->columns.of = value.known ? value.record.of : NULL;
 }
@@ -175,8 +171,7 @@ static records records_of(sf_recorder_table table, const sf_message *message)
     records all = {.form = &forms[table], .message = sf_message_row(message), .count = 1};
     all.columns = columns_of(all.form);
     all.columns.of = all.message.of;
-    if (all.form->of == NULL)
-        return all;
+    if (all.form->of == NULL) return all;
     all.column = sf_table_find_column(&all.message, all.form->of);
     if (sf_table_column(&all.message, all.column)->list) {
         all.count = sf_table_length(&all.message, all.column, 0, NULL);
@@ -199,8 +194,7 @@ static size_t count_items(const records *at)
 size_t sf_recorder_count(sf_recorder_table table, const sf_message *message)
 {
     records all = records_of(table, message);
-    if (!all.form->by_item)
-        return all.count;
+    if (!all.form->by_item) return all.count;
     size_t count = 0;
     for (size_t record = 0; record < all.count; record++) {
         go_to(&all, record);
@@ -220,10 +214,8 @@ static char *put_head(char *to, const sf_recorder_form *form, const sf_message *
 {
     const uint32_t narrow_number = (uint32_t)number;
     to = put(to, &message->seq, sizeof message->seq);
-    if (form->timed)
-        to = put(to, &message->time_ns, sizeof message->time_ns);
-    if (form->number != NULL)
-        to = put(to, &narrow_number, sizeof narrow_number);
+    if (form->timed) to = put(to, &message->time_ns, sizeof message->time_ns);
+    if (form->number != NULL) to = put(to, &narrow_number, sizeof narrow_number);
     for (size_t i = 0; i < SF_RECORDER_EXTRAS && form->extras[i] != NULL; i++)
         to = put(to, &extras[i], sizeof extras[i]);
     return to;
@@ -238,8 +230,7 @@ size_t sf_recorder_pack(char *to, sf_recorder_table table, const sf_message_name
     uint64_t extras[SF_RECORDER_EXTRAS] = {0};
     size_t rows = 0;
     for (size_t record = 0; record < all.count; record++) {
-        if (take != NULL && !take(self, names->message, record, extras))
-            continue;
+        if (take != NULL && !take(self, names->message, record, extras)) continue;
         go_to(&all, record);
         for (size_t item = 0, items = count_items(&all); item < items; item++, rows++) {
             char *end = put_head(to, all.form, names->message, by_item ? item : record, extras);

@@ -44,8 +44,7 @@ static int close_serial(void *self, sf_error *error)
     (void)error;
     serial_sink *sink = self;
     sf_last_words_release(sink->owed);
-    if (sink->fd >= 0)
-        close(sink->fd);
+    if (sink->fd >= 0) close(sink->fd);
     sf_output_close(&sink->output);
     sf_free(sink->path);
     sf_free(sink);
@@ -90,19 +89,15 @@ static int open_serial(void **self, const sf_sink_settings *settings, const sf_s
     const serial_settings *wanted = (const serial_settings *)settings;
     speed_t speed = B115200;
     int status = find_speed(wanted->baud, &speed, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     serial_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     sink->fd = -1;
     sink->owed = sf_last_words_claim();
     sink->path = sf_copy_string(settings->path);
     status = sf_output_open(&sink->output, &wanted->output, error);
-    if (status == SF_OK && sink->path == NULL)
-        status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = open_line(sink, speed, error);
+    if (status == SF_OK && sink->path == NULL) status = sf_fail_memory(error);
+    if (status == SF_OK) status = open_line(sink, speed, error);
     if (status != SF_OK) {
         close_serial(sink, NULL);
         return status;
@@ -137,11 +132,9 @@ static int end_pulse(void *self, sf_error *error)
 static int publish_serial(void *self, const sf_message *message, sf_error *error)
 {
     serial_sink *sink = self;
-    if (!sf_output_takes(&sink->output, message))
-        return SF_PUBLISH_PASSED;
+    if (!sf_output_takes(&sink->output, message)) return SF_PUBLISH_PASSED;
     const sf_text *bytes = sf_output_text(&sink->output, message, error);
-    if (bytes == NULL)
-        return SF_NO_MEMORY;
+    if (bytes == NULL) return SF_NO_MEMORY;
     if (sink->output.pulse_ms > 0)
         sf_last_words_owe(sink->owed, sink->fd, sink->output.after.data, sink->output.after.length);
     int status = write_all(sink, bytes, error);

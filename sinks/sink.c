@@ -73,8 +73,7 @@ struct sf_sink {
 
 static void note_first_failure(sf_sink *sink, const sf_error *error)
 {
-    if (sink->first_failure.code != SF_OK)
-        return;
+    if (sink->first_failure.code != SF_OK) return;
     sink->first_failure = *error;
     atomic_store(&sink->has_failed, true);
     sf_log(SF_LOG_ERROR, "sink %s: %s; what fails is counted and the run goes on", sink->name, error->text);
@@ -98,8 +97,7 @@ static sf_message *pick(const sf_sink *sink, sf_message *message)
 {
     bool all = sink->top == 0 || message->topic != SF_TOPIC_EPISODES || message->episodes.count <= sink->top;
     sf_message *top = all ? NULL : sf_message_top(message, sink->top, NULL, 0);
-    if (top == NULL)
-        return message;
+    if (top == NULL) return message;
     sf_message_release(message);
     return top;
 }
@@ -107,8 +105,7 @@ static sf_message *pick(const sf_sink *sink, sf_message *message)
 static bool pop_message(sf_sink *sink)
 {
     queued_message queued;
-    if (sf_ring_pop(&sink->messages, &queued, 1, release_item) == 0)
-        return false;
+    if (sf_ring_pop(&sink->messages, &queued, 1, release_item) == 0) return false;
     atomic_fetch_sub(&sink->waiting, queued.bytes);
     sink->offered = pick(sink, queued.message);
     return true;
@@ -129,8 +126,7 @@ static bool take_next(sf_sink *sink)
         sink->offered = sink->begun;
         sink->begun = NULL;
     } else if (pop_message(sink)) {
-        if (sink->messages.policy == SF_RING_BLOCK)
-            sf_bell_ring(&sink->room);
+        if (sink->messages.policy == SF_RING_BLOCK) sf_bell_ring(&sink->room);
     } else {
         sink->offered = NULL;
     }
@@ -140,8 +136,7 @@ static bool take_next(sf_sink *sink)
 
 static void settle(sf_sink *sink, _Atomic uint64_t *counter)
 {
-    if (counter != NULL)
-        atomic_fetch_add(counter, 1);
+    if (counter != NULL) atomic_fetch_add(counter, 1);
     if (sink->offered != &sink->trigger)
         sf_message_release(sink->offered);
     else
@@ -157,8 +152,7 @@ static bool is_told_of(const sf_sink *sink)
 static void tell_delivery(sf_sink *sink, const char *outcome)
 {
     const sf_message *message = &sink->trigger;
-    if (!is_told_of(sink))
-        return;
+    if (!is_told_of(sink)) return;
     sf_delivered told = {.trigger_seq = message->seq,
                          .time_ns = message->time_ns,
                          .arrival_ns = message->arrival_ns,
@@ -182,8 +176,7 @@ static void hold_pulse(sf_sink *sink)
 {
     const sf_sink_kind *kind = sink->kind;
     double length_ms = kind->pulse_ms != NULL ? kind->pulse_ms(sink->self) : 0;
-    if (length_ms <= 0)
-        return;
+    if (length_ms <= 0) return;
     int64_t until_ns = sf_clock_monotonic_ns() + (int64_t)(length_ms * 1e6), left_ns;
     while (!atomic_load(&sink->halted) && (left_ns = until_ns - sf_clock_monotonic_ns()) > 0)
         if (left_ns > 2 * SF_MILLISECOND)
@@ -191,8 +184,7 @@ static void hold_pulse(sf_sink *sink)
         else
             sf_clock_sleep_until(until_ns);
     sf_error error = {0};
-    if (kind->end_pulse(sink->self, &error) != SF_OK)
-        note_failure(sink, &error);
+    if (kind->end_pulse(sink->self, &error) != SF_OK) note_failure(sink, &error);
 }
 
 static void flush_soon(sf_sink *sink)
@@ -205,8 +197,7 @@ static void flush_soon(sf_sink *sink)
 static bool serve_raw(sf_sink *sink)
 {
     sf_raw_batch batch;
-    if (sink->raw == NULL || !sf_raw_feed_take(sink->raw, &batch))
-        return false;
+    if (sink->raw == NULL || !sf_raw_feed_take(sink->raw, &batch)) return false;
     sf_error error = {0};
     bool recorded = sink->kind->record(sink->self, &batch, &error) == SF_OK;
     if (recorded)
@@ -220,8 +211,7 @@ static bool serve_raw(sf_sink *sink)
 /* What came before a message is shown before it: all that waits, and no more, however fast more comes. */
 static void serve_raw_before(sf_sink *sink)
 {
-    if (sink->raw == NULL || !sink->kind->shows)
-        return;
+    if (sink->raw == NULL || !sink->kind->shows) return;
     uint64_t put = sf_raw_feed_put_so_far(sink->raw);
     while (sf_raw_feed_taken_so_far(sink->raw) < put && serve_raw(sink))
         ;
@@ -232,15 +222,13 @@ static void note_took(sf_sink *sink, int64_t took_ns)
 {
     bool is_trigger = sink->offered == &sink->trigger;
     sf_durations_add(&sink->took, took_ns + (is_trigger ? 0 : sink->begun_took_ns));
-    if (!is_trigger)
-        sink->begun_took_ns = 0;
+    if (!is_trigger) sink->begun_took_ns = 0;
 }
 
 /* Offers one message to the kind; false where there is none. */
 static bool serve_message(sf_sink *sink)
 {
-    if (sink->offered == NULL && !take_next(sink))
-        return false;
+    if (sink->offered == NULL && !take_next(sink)) return false;
     serve_raw_before(sink);
     bool too_old = is_told_of(sink) && sf_clock_monotonic_ns() >= sink->trigger.trigger.expires_ns;
     bool halted = is_told_of(sink) && atomic_load(&sink->halted);
@@ -261,8 +249,7 @@ static bool serve_message(sf_sink *sink)
     if (result != SF_PUBLISH_AGAIN && result != SF_PUBLISH_PASSED)
         note_took(sink, sf_clock_monotonic_ns() - began_ns);
     if (result == SF_PUBLISH_AGAIN) {
-        if (out_of_patience(sink))
-            atomic_store(&sink->stuck, true);
+        if (out_of_patience(sink)) atomic_store(&sink->stuck, true);
         return true;
     }
     if (result == SF_PUBLISH_PASSED) {
@@ -275,8 +262,7 @@ static bool serve_message(sf_sink *sink)
         settle(sink, NULL);
         return true;
     }
-    if (sink->offered == &sink->trigger)
-        hold_pulse(sink);
+    if (sink->offered == &sink->trigger) hold_pulse(sink);
     settle(sink, &sink->published);
     flush_soon(sink);
     return true;
@@ -292,16 +278,14 @@ static void flush(sf_sink *sink)
 {
     sink->flush_due_ns = INT64_MAX;
     sf_error error = {0};
-    if (sink->kind->flush(sink->self, &error) != SF_OK)
-        note_failure(sink, &error);
+    if (sink->kind->flush(sink->self, &error) != SF_OK) note_failure(sink, &error);
 }
 
 static void check(sf_sink *sink, int64_t now_ns)
 {
     sf_error error = {0};
     sink->check_due_ns = now_ns + CHECK_EVERY_NS;
-    if (sink->kind->check(sink->self, &error) == SF_OK)
-        return;
+    if (sink->kind->check(sink->self, &error) == SF_OK) return;
     sink->check_due_ns = INT64_MAX;
     note_failure(sink, &error);
 }
@@ -310,20 +294,17 @@ static void check(sf_sink *sink, int64_t now_ns)
 static void keep_house(sf_sink *sink)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
-    if (sink->flush_due_ns != INT64_MAX && now_ns >= sink->flush_due_ns)
-        flush(sink);
+    if (sink->flush_due_ns != INT64_MAX && now_ns >= sink->flush_due_ns) flush(sink);
     if (sink->kind->check != NULL && sink->check_due_ns != INT64_MAX && now_ns >= sink->check_due_ns)
         check(sink, now_ns);
-    if (sink->kind->ready != NULL && sink->kind->ready(sink->self))
-        atomic_store(&sink->ready, true);
+    if (sink->kind->ready != NULL && sink->kind->ready(sink->self)) atomic_store(&sink->ready, true);
 }
 
 /* What a recorder still holds at the end may take its time on a slow disk. */
 static void tell_left(sf_sink *sink)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
-    if (sink->raw == NULL || sink->kind->shows || now_ns - sink->told_left_ns < SF_SECOND)
-        return;
+    if (sink->raw == NULL || sink->kind->shows || now_ns - sink->told_left_ns < SF_SECOND) return;
     uint64_t spikes = sf_raw_feed_put_so_far(sink->raw) - sf_raw_feed_taken_so_far(sink->raw);
     sf_log(SF_LOG_WARNING,
            "sink %s writes what it holds: %" PRIu64 " spikes and %" PRIu64 " messages are left", sink->name,
@@ -336,11 +317,9 @@ static void finish(sf_sink *sink)
 {
     while (serve(sink))
         tell_left(sink);
-    if (sink->flush_due_ns != INT64_MAX)
-        flush(sink);
+    if (sink->flush_due_ns != INT64_MAX) flush(sink);
     sf_error error = {0};
-    if (sink->kind->close(sink->self, &error) != SF_OK)
-        note_failure(sink, &error);
+    if (sink->kind->close(sink->self, &error) != SF_OK) note_failure(sink, &error);
     sink->self = NULL;
 }
 
@@ -358,8 +337,7 @@ static void *run_thread(void *argument)
     while (!atomic_load(&sink->stopping)) {
         bool busy = serve(sink);
         keep_house(sink);
-        if (!busy)
-            wait_for_work(sink);
+        if (!busy) wait_for_work(sink);
     }
     finish(sink);
     return NULL;
@@ -417,8 +395,7 @@ static int start(sf_sink *sink, const sf_sink_settings *settings, const sf_strea
 {
     open_call call = {sink, settings, stream, error};
     int status = sink->storage != NULL ? sf_storage_call(sink->storage, open_kind, &call) : open_kind(&call);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sink->address = sink->kind->address(sink->self);
     make_name(sink, settings);
     return settings->hold ? SF_OK : sf_sink_begin(sink, error);
@@ -437,8 +414,7 @@ int sf_sink_begin(sf_sink *sink, sf_error *error)
     if (sink->kind->begin != NULL)
         status =
             sink->storage != NULL ? sf_storage_call(sink->storage, begin_kind, &call) : begin_kind(&call);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (sink->storage == NULL)
         return sf_thread_start(&sink->thread, sink->kind->settings.name, run_thread, sink, error);
     status = sf_storage_add(sink->storage, poll_storage, sink, error);
@@ -463,8 +439,7 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
         return sf_fail(error, SF_INTERNAL, settings->type, "the %s sink needs the storage thread",
                        kind->settings.name);
     sf_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     sink->kind = kind;
     sink->storage = kind->on_storage_thread ? storage : NULL;
     sink->wanted = find_topics(settings);
@@ -482,14 +457,10 @@ int sf_sink_open_kind(sf_sink **out, const sf_sink_kind *kind, const sf_sink_set
             sf_ring_open(&sink->delivered, sizeof(sf_delivered), TRIGGER_RING, SF_RING_DROP_NEWEST, error);
     if (status == SF_OK && kind->record != NULL)
         status = sf_raw_feed_open(&sink->raw, kind->shows ? SF_SHOWN_SPIKES : SF_RAW_SPIKES, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&sink->work, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&sink->room, error);
-    if (status == SF_OK)
-        status = sf_bell_open(&sink->halt, error);
-    if (status == SF_OK)
-        status = start(sink, settings, stream, error);
+    if (status == SF_OK) status = sf_bell_open(&sink->work, error);
+    if (status == SF_OK) status = sf_bell_open(&sink->room, error);
+    if (status == SF_OK) status = sf_bell_open(&sink->halt, error);
+    if (status == SF_OK) status = start(sink, settings, stream, error);
     if (status != SF_OK) {
         sf_sink_close(sink, NULL);
         return status;
@@ -505,8 +476,7 @@ const sf_sink_kind *sf_sink_kind_at(size_t index)
 
 int sf_sink_close(sf_sink *sink, sf_error *error)
 {
-    if (sink == NULL)
-        return SF_OK;
+    if (sink == NULL) return SF_OK;
     sf_sink_ending(sink);
     sink->told_left_ns = sf_clock_monotonic_ns();
     atomic_store(&sink->stopping, true);
@@ -514,8 +484,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
         sf_bell_ring(&sink->work);
         sf_thread_join(&sink->thread); /* it has finished everything */
     }
-    if (atomic_load(&sink->polled))
-        sf_storage_remove(sink->storage, poll_storage, sink);
+    if (atomic_load(&sink->polled)) sf_storage_remove(sink->storage, poll_storage, sink);
     if (sink->self != NULL && sink->storage != NULL)
         sf_storage_call(sink->storage, finish_on_storage, sink);
     else if (sink->self != NULL)
@@ -528,8 +497,7 @@ int sf_sink_close(sf_sink *sink, sf_error *error)
     sf_ring_close(&sink->delivered);
     sf_raw_feed_close(sink->raw);
     int status = (int)sink->first_failure.code;
-    if (status != SF_OK && error != NULL)
-        *error = sink->first_failure;
+    if (status != SF_OK && error != NULL) *error = sink->first_failure;
     sf_free(sink);
     return status;
 }
@@ -549,8 +517,7 @@ static bool push_message(sf_sink *sink, const queued_message *queued)
 {
     size_t before = atomic_fetch_add(&sink->waiting, queued->bytes);
     bool fits = before == 0 || before + queued->bytes <= SF_SINK_BYTES;
-    if (fits && sf_ring_push(&sink->messages, queued, 1) == 1)
-        return true;
+    if (fits && sf_ring_push(&sink->messages, queued, 1) == 1) return true;
     atomic_fetch_sub(&sink->waiting, queued->bytes);
     if (!fits && sink->messages.policy != SF_RING_BLOCK)
         atomic_fetch_add(&sink->given_up, 1); /* the others the ring has counted */
@@ -564,8 +531,7 @@ static bool is_wanted(const sf_sink *sink, sf_topic topic)
 
 void sf_sink_publish(sf_sink *sink, sf_message *message)
 {
-    if (!is_wanted(sink, message->topic))
-        return;
+    if (!is_wanted(sink, message->topic)) return;
     const queued_message queued = {message, sf_message_bytes(message), &sink->waiting};
     sf_message_keep(message);
     while (!push_message(sink, &queued)) {
@@ -580,8 +546,7 @@ void sf_sink_publish(sf_sink *sink, sf_message *message)
 
 void sf_sink_trigger(sf_sink *sink, const sf_message *trigger)
 {
-    if (!is_wanted(sink, SF_TOPIC_TRIGGER))
-        return;
+    if (!is_wanted(sink, SF_TOPIC_TRIGGER)) return;
     const queued_trigger queued = {
         .seq = trigger->seq,
         .time_ns = trigger->time_ns,
@@ -594,8 +559,7 @@ void sf_sink_trigger(sf_sink *sink, const sf_message *trigger)
 
 void sf_sink_record(sf_sink *sink, const sf_raw_batch *batch, bool wait)
 {
-    if (sink->raw == NULL || (batch->spike_count == 0 && batch->marker_count == 0))
-        return;
+    if (sink->raw == NULL || (batch->spike_count == 0 && batch->marker_count == 0)) return;
     sf_raw_feed_put(sink->raw, batch, wait && !sink->kind->shows, wake, sink);
     if (!sink->kind->shows) /* which looks by itself, frame by frame */
         wake(sink);
@@ -640,12 +604,10 @@ void sf_sink_status_get(sf_sink *sink, sf_sink_status *status)
         status->markers = raw.markers;
         status->markers_lost = raw.markers_lost;
     }
-    if (sink->kind->account != NULL)
-        sink->kind->account(sink->self, status);
+    if (sink->kind->account != NULL) sink->kind->account(sink->self, status);
     bool has_failed = atomic_load(&sink->has_failed);
     snprintf(status->state, sizeof status->state, "%s", has_failed ? "failed" : "ok");
-    if (has_failed)
-        snprintf(status->note, sizeof status->note, "%.255s", sink->first_failure.text);
+    if (has_failed) snprintf(status->note, sizeof status->note, "%.255s", sink->first_failure.text);
 }
 
 const char *sf_sink_address(sf_sink *sink)
@@ -660,8 +622,7 @@ bool sf_sink_delivered(sf_sink *sink, sf_delivered *next)
 
 bool sf_sink_is_busy(sf_sink *sink)
 {
-    if (sink->raw != NULL && !sink->kind->shows && sf_raw_feed_is_busy(sink->raw))
-        return true;
+    if (sink->raw != NULL && !sink->kind->shows && sf_raw_feed_is_busy(sink->raw)) return true;
     return sink->kind->acts && atomic_load(&sink->triggers_settled) < sf_ring_pushed(&sink->triggers);
 }
 

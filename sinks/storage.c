@@ -39,8 +39,7 @@ static storage_call *take_call(sf_storage *storage)
 {
     pthread_mutex_lock(&storage->lock);
     storage_call *call = storage->first;
-    if (call != NULL)
-        storage->first = call->next;
+    if (call != NULL) storage->first = call->next;
     pthread_mutex_unlock(&storage->lock);
     return call;
 }
@@ -66,10 +65,8 @@ static void *serve(void *argument)
         bool more = false;
         for (size_t i = 0; i < storage->recorder_count; i++)
             more = storage->recorders[i].poll(storage->recorders[i].argument) || more;
-        if (stopping)
-            return NULL;
-        if (!more)
-            sf_bell_wait(&storage->bell, POLL_EVERY_MS);
+        if (stopping) return NULL;
+        if (!more) sf_bell_wait(&storage->bell, POLL_EVERY_MS);
     }
 }
 
@@ -77,14 +74,12 @@ int sf_storage_open(sf_storage **out, sf_error *error)
 {
     *out = NULL;
     sf_storage *storage = sf_alloc(1, sizeof *storage);
-    if (storage == NULL)
-        return sf_fail_memory(error);
+    if (storage == NULL) return sf_fail_memory(error);
     atomic_init(&storage->stop, false);
     pthread_mutex_init(&storage->lock, NULL);
     pthread_cond_init(&storage->done, NULL);
     int status = sf_bell_open(&storage->bell, error);
-    if (status == SF_OK)
-        status = sf_thread_start(&storage->thread, "synfire-storage", serve, storage, error);
+    if (status == SF_OK) status = sf_thread_start(&storage->thread, "synfire-storage", serve, storage, error);
     if (status != SF_OK) {
         sf_storage_close(storage);
         return status;
@@ -95,11 +90,9 @@ int sf_storage_open(sf_storage **out, sf_error *error)
 
 void sf_storage_close(sf_storage *storage)
 {
-    if (storage == NULL)
-        return;
+    if (storage == NULL) return;
     atomic_store(&storage->stop, true);
-    if (storage->thread.running)
-        sf_bell_ring(&storage->bell);
+    if (storage->thread.running) sf_bell_ring(&storage->bell);
     sf_thread_join(&storage->thread);
     sf_bell_close(&storage->bell);
     pthread_cond_destroy(&storage->done);

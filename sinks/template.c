@@ -28,16 +28,14 @@ static piece escaped(const char *at)
 {
     static const char letters[] = "nrt0\\", bytes[] = "\n\r\t\0\\";
     const char *known = at[1] != '\0' ? strchr(letters, at[1]) : NULL;
-    if (known != NULL)
-        return (piece){FIELDS, bytes[known - letters], 2};
+    if (known != NULL) return (piece){FIELDS, bytes[known - letters], 2};
     int high = at[1] == 'x' ? digit_of(at[2]) : -1, low = high >= 0 ? digit_of(at[3]) : -1;
     return (piece){FIELDS, (char)(unsigned char)(high * 16 + low), low >= 0 ? 4 : 0};
 }
 
 static piece braced(const char *at)
 {
-    if (at[1] == at[0])
-        return (piece){FIELDS, at[0], 2};
+    if (at[1] == at[0]) return (piece){FIELDS, at[0], 2};
     for (int i = 0; i < FIELDS && at[0] == '{'; i++) {
         size_t length = strlen(fields[i]);
         if (strncmp(at + 1, fields[i], length) == 0 && at[1 + length] == '}')
@@ -48,10 +46,8 @@ static piece braced(const char *at)
 
 static piece next(const char *at)
 {
-    if (*at == '\\')
-        return escaped(at);
-    if (*at == '{' || *at == '}')
-        return braced(at);
+    if (*at == '\\') return escaped(at);
+    if (*at == '{' || *at == '}') return braced(at);
     return (piece){FIELDS, *at, 1};
 }
 
@@ -86,8 +82,7 @@ void sf_template_fill(sf_text *into, const char *text, const sf_message *trigger
 {
     for (const char *at = text; *at != '\0';) {
         piece found = next(at);
-        if (found.length == 0)
-            return;
+        if (found.length == 0) return;
         if (found.field == FIELDS)
             sf_text_append(into, &found.byte, 1);
         else

@@ -30,8 +30,7 @@ static int close_web(void *self, sf_error *error)
 {
     (void)error;
     web_sink *sink = self;
-    if (sink->board != NULL)
-        sf_web_board_end(sink->board);
+    if (sink->board != NULL) sf_web_board_end(sink->board);
     sf_web_server_close(sink->server);
     sf_web_board_close(sink->board);
     sf_free(sink);
@@ -46,11 +45,9 @@ static int check_reach(const sf_sink_settings *settings, sf_error *error)
         return sf_fail(error, SF_CONFIG, "endpoint", "found '%s', expected HOST:PORT, as 127.0.0.1:7730",
                        settings->endpoint);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", settings->endpoint);
-    if (settings->insecure || !sf_endpoint_is_public(endpoint))
-        return SF_OK;
+    if (settings->insecure || !sf_endpoint_is_public(endpoint)) return SF_OK;
     sf_endpoint_refuse(settings->endpoint, "`insecure: true`", error);
-    if (error != NULL)
-        error->code = SF_CONFIG; /* here the endpoint comes from a configuration */
+    if (error != NULL) error->code = SF_CONFIG; /* here the endpoint comes from a configuration */
     return SF_CONFIG;
 }
 
@@ -60,11 +57,9 @@ static int open_web(void **self, const sf_sink_settings *settings, const sf_stre
     const web_settings *wanted = (const web_settings *)settings;
     char address[SF_KEY_LONGEST + 8];
     int status = check_reach(settings, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     web_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     sink->wanted = wanted->wait_browsers;
     snprintf(address, sizeof address, "tcp://%s", settings->endpoint);
     const sf_orders *orders = sf_endpoint_is_public(address) ? NULL : settings->orders;

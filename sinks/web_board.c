@@ -58,8 +58,7 @@ static int add_watched(sf_web_board *board, const char *text, const char *trigge
     watched->text = text;
     watched->trigger = trigger;
     int status = sf_episode_parse(&watched->episode, text, units, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_episode_id(watched->id, &watched->episode, units);
     board->watched_count++;
     return SF_OK;
@@ -70,8 +69,7 @@ static const char *episode_of(const sf_stream_info *stream, size_t trigger)
 {
     const sf_live_trigger *of = &stream->triggers[trigger];
     while (of->on == SF_LIVE_ON_TRIGGER && trigger-- > 0)
-        if (strcmp(stream->triggers[trigger].name, of->follows) == 0)
-            of = &stream->triggers[trigger];
+        if (strcmp(stream->triggers[trigger].name, of->follows) == 0) of = &stream->triggers[trigger];
     return of->on == SF_LIVE_ON_EPISODE ? of->episode : NULL;
 }
 
@@ -79,15 +77,13 @@ static int read_watched(sf_web_board *board, sf_error *error)
 {
     const sf_stream_info *stream = board->stream;
     board->watched = sf_alloc(stream->watch_count + stream->trigger_count, sizeof *board->watched);
-    if (board->watched == NULL)
-        return sf_fail_memory(error);
+    if (board->watched == NULL) return sf_fail_memory(error);
     int status = SF_OK;
     for (size_t i = 0; i < stream->watch_count && status == SF_OK; i++)
         status = add_watched(board, stream->watch[i], NULL, error);
     for (size_t i = 0; i < stream->trigger_count && status == SF_OK; i++) {
         const char *episode = episode_of(stream, i);
-        if (episode != NULL)
-            status = add_watched(board, episode, stream->triggers[i].name, error);
+        if (episode != NULL) status = add_watched(board, episode, stream->triggers[i].name, error);
     }
     return status;
 }
@@ -97,16 +93,14 @@ int sf_web_board_open(sf_web_board **out, const sf_stream_info *stream, uint32_t
 {
     *out = NULL;
     sf_web_board *board = sf_alloc(1, sizeof *board);
-    if (board == NULL)
-        return sf_fail_memory(error);
+    if (board == NULL) return sf_fail_memory(error);
     board->stream = stream;
     board->top = top;
     board->recent = sf_alloc(RECENT, sizeof *board->recent);
     int status = board->recent != NULL ? SF_OK : sf_fail_memory(error);
     if (status == SF_OK)
         status = sf_web_raster_open(&board->raster, stream->units->count, column_ms * SF_MILLISECOND, error);
-    if (status == SF_OK)
-        status = read_watched(board, error);
+    if (status == SF_OK) status = read_watched(board, error);
     if (status != SF_OK) {
         sf_web_board_close(board);
         return status;
@@ -125,8 +119,7 @@ static void free_items(web_item *items, size_t count)
 
 void sf_web_board_close(sf_web_board *board)
 {
-    if (board == NULL)
-        return;
+    if (board == NULL) return;
     free_items(&board->status, 1);
     free_items(&board->graph, 1);
     free_items(&board->edges, 1);
@@ -190,16 +183,14 @@ static void change(sf_web_board *board, web_item *item)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
     item->waits = !is_due(board, item, now_ns);
-    if (!item->waits)
-        show(board, item, now_ns);
+    if (!item->waits) show(board, item, now_ns);
 }
 
 static void show_waiting(sf_web_board *board, web_item *items, size_t count, bool now)
 {
     for (size_t i = 0; i < count; i++) {
         int64_t now_ns = items[i].waits ? sf_clock_monotonic_ns() : 0;
-        if (items[i].waits && (now || is_due(board, &items[i], now_ns)))
-            show(board, &items[i], now_ns);
+        if (items[i].waits && (now || is_due(board, &items[i], now_ns))) show(board, &items[i], now_ns);
     }
 }
 
@@ -228,8 +219,7 @@ static int take_graph(sf_web_board *board, const sf_message *message, sf_error *
     bool changed = message->graph.change_count > 0 || board->edges.version == 0;
     put(board, &board->graph, message);
     int status = sf_web_edges_apply(&board->graph_edges, &message->graph, error);
-    if (status == SF_OK && changed)
-        change(board, &board->edges);
+    if (status == SF_OK && changed) change(board, &board->edges);
     return status;
 }
 
@@ -240,12 +230,10 @@ static int take_episodes(sf_web_board *board, const sf_message *message, sf_erro
     const char *ids[SF_WEB_MARKING];
     size_t id_count = 0;
     for (size_t i = 0; i < SF_WEB_MARKING; i++)
-        if (board->marking[i] != NULL)
-            ids[id_count++] = board->marking[i]->id;
+        if (board->marking[i] != NULL) ids[id_count++] = board->marking[i]->id;
     bool all = board->top == 0 || message->episodes.count <= board->top;
     sf_message *top = all ? NULL : sf_message_top(message, board->top, ids, id_count);
-    if (!all && top == NULL)
-        return sf_fail_memory(error);
+    if (!all && top == NULL) return sf_fail_memory(error);
     web_item *newest = &board->episodes[(board->episode_count + EPISODES - 1) % EPISODES];
     if (board->episode_count == 0 || is_due(board, newest, sf_clock_monotonic_ns())) {
         show_waiting(board, newest, 1, true); /* before the one after it */
@@ -262,8 +250,7 @@ static int take_episodes(sf_web_board *board, const sf_message *message, sf_erro
 static int take_trigger(sf_web_board *board, const sf_message *message, sf_error *error)
 {
     sf_message *copy = sf_message_new(SF_TOPIC_TRIGGER);
-    if (copy == NULL)
-        return sf_fail_memory(error);
+    if (copy == NULL) return sf_fail_memory(error);
     copy->seq = message->seq;
     copy->time_ns = message->time_ns;
     copy->arrival_ns = message->arrival_ns;
@@ -283,10 +270,8 @@ static void take_density(sf_web_board *board, const sf_message *message)
     while (i < board->density_count &&
            strcmp(board->densities[i].message->density.quantity, message->density.quantity) != 0)
         i++;
-    if (i == DENSITIES)
-        return;
-    if (i == board->density_count)
-        board->density_count++;
+    if (i == DENSITIES) return;
+    if (i == board->density_count) board->density_count++;
     put(board, &board->densities[i], message);
 }
 
@@ -322,8 +307,7 @@ int sf_web_board_take(sf_web_board *board, const sf_message *message, sf_error *
 
 void sf_web_board_draw(sf_web_board *board, const sf_raw_batch *batch)
 {
-    if (batch->spike_count == 0)
-        return;
+    if (batch->spike_count == 0) return;
     for (size_t i = 0; i < batch->spike_count; i++) {
         sf_web_raster_add(&board->raster, &batch->spikes[i]);
         board->recent[(board->spikes + i) % RECENT] = batch->spikes[i];
@@ -461,8 +445,7 @@ static void oldest_lacking(web_item **best, web_item *items, size_t count, uint6
 static web_item *next_item(sf_web_board *board, uint64_t version)
 {
     web_item *item = NULL;
-    if (version == board->version)
-        return NULL;
+    if (version == board->version) return NULL;
     oldest_lacking(&item, &board->status, 1, version);
     oldest_lacking(&item, &board->graph, 1, version);
     oldest_lacking(&item, &board->edges, 1, version);
@@ -484,19 +467,16 @@ static void send_item(sf_web_board *board, web_item *item, sf_text *frame)
     sf_web_frame_begin(board, frame, (sf_web_frame)item->frame.data[1]); /* with its age now */
     sf_text_append(frame, item->frame.data + SF_WEB_HEADER, item->frame.length - SF_WEB_HEADER);
     frame->failed = frame->failed || item->frame.failed;
-    if (item->frame.failed)
-        sf_text_free(&item->frame);
+    if (item->frame.failed) sf_text_free(&item->frame);
 }
 
 /* What the marked episode did in the spikes since the view last asked. */
 static void look_for_marks(sf_web_board *board, sf_web_view *view)
 {
-    if (board->spikes > RECENT && view->spike < board->spikes - RECENT)
-        view->spike = board->spikes - RECENT;
+    if (board->spikes > RECENT && view->spike < board->spikes - RECENT) view->spike = board->spikes - RECENT;
     for (; view->spike < board->spikes && view->marks.length < MOST_MARKS; view->spike++) {
         const sf_completion *completion;
-        if (sf_watch_advance(view->watch, &board->recent[view->spike % RECENT], &completion) == 0)
-            continue;
+        if (sf_watch_advance(view->watch, &board->recent[view->spike % RECENT], &completion) == 0) continue;
         for (uint32_t i = 0; i < completion->size; i++) {
             double column = (double)completion->spike_times_ns[i] / (double)board->raster.column_ns;
             sf_text_append(&view->marks, (const char *)&column, sizeof column);
@@ -506,11 +486,9 @@ static void look_for_marks(sf_web_board *board, sf_web_view *view)
 
 static bool send_marks(sf_web_board *board, sf_web_view *view, sf_text *frame)
 {
-    if (view->watch == NULL)
-        return false;
+    if (view->watch == NULL) return false;
     look_for_marks(board, view);
-    if (view->marks.length == 0 || view->marks.failed)
-        return false;
+    if (view->marks.length == 0 || view->marks.failed) return false;
     sf_web_frame_begin(board, frame, SF_WEB_MARKS);
     sf_text_append(frame, view->id, 16);
     const uint32_t sizes[2] = {view->marked.size, 0};
@@ -530,8 +508,7 @@ static bool send_columns(sf_web_board *board, sf_web_view *view, sf_text *frame)
         view->column = board->raster.first;
         view->has_column = board->raster.begun;
     }
-    if (!sf_web_raster_lacks(&board->raster, view->column))
-        return false;
+    if (!sf_web_raster_lacks(&board->raster, view->column)) return false;
     sf_web_frame_begin(board, frame, SF_WEB_RASTER);
     view->column = sf_web_raster_encode(&board->raster, view->column, frame);
     return true;
@@ -559,14 +536,12 @@ bool sf_web_board_next(sf_web_board *board, sf_web_view *view, sf_text *frame)
 static const sf_episode *find_episode(const sf_web_board *board, const char *id)
 {
     for (size_t i = 0; i < board->watched_count; i++)
-        if (strcmp(board->watched[i].id, id) == 0)
-            return &board->watched[i].episode;
+        if (strcmp(board->watched[i].id, id) == 0) return &board->watched[i].episode;
     for (uint64_t back = 0; back < EPISODES && back < board->episode_count; back++) {
         const sf_episodes_message *told =
             &board->episodes[(board->episode_count - 1 - back) % EPISODES].message->episodes;
         for (size_t i = 0; i < told->count; i++)
-            if (strcmp(told->items[i].id, id) == 0)
-                return &told->items[i].episode;
+            if (strcmp(told->items[i].id, id) == 0) return &told->items[i].episode;
     }
     return NULL;
 }
@@ -575,15 +550,13 @@ static const sf_episode *find_episode(const sf_web_board *board, const char *id)
 static const sf_web_view **place_of(sf_web_board *board, const sf_web_view *view)
 {
     for (size_t i = 0; i < SF_WEB_MARKING; i++)
-        if (board->marking[i] == view)
-            return &board->marking[i];
+        if (board->marking[i] == view) return &board->marking[i];
     return view != NULL ? place_of(board, NULL) : NULL;
 }
 
 static void unmark(sf_web_view *view)
 {
-    if (view->board != NULL)
-        *place_of(view->board, view) = NULL;
+    if (view->board != NULL) *place_of(view->board, view) = NULL;
     view->board = NULL;
     sf_watch_close(view->watch);
     view->watch = NULL;
@@ -593,11 +566,9 @@ static void unmark(sf_web_view *view)
 int sf_web_board_mark(sf_web_board *board, sf_web_view *view, const char *id, sf_error *error)
 {
     unmark(view);
-    if (id == NULL)
-        return SF_OK;
+    if (id == NULL) return SF_OK;
     const sf_episode *episode = find_episode(board, id);
-    if (episode == NULL)
-        return sf_fail(error, SF_USAGE, id, "no such episode is counted or watched now");
+    if (episode == NULL) return sf_fail(error, SF_USAGE, id, "no such episode is counted or watched now");
     view->marked = *episode;
     snprintf(view->id, sizeof view->id, "%s", id);
     view->spike = 0;

@@ -9,8 +9,7 @@
 #include <string.h>
 
 #define COMPARE(a, b)                                                                                        \
-    if ((a) != (b))                                                                                          \
-    return (a) < (b) ? -1 : 1
+    if ((a) != (b)) return (a) < (b) ? -1 : 1
 
 static int by_place(const void *first, const void *second)
 {
@@ -41,8 +40,7 @@ int sf_web_edges_apply(sf_web_edges *edges, const sf_graph_message *graph, sf_er
         sf_free(merged);
         return sf_fail_memory(error);
     }
-    if (graph->change_count > 0)
-        memcpy(changes, graph->changes, graph->change_count * sizeof *changes);
+    if (graph->change_count > 0) memcpy(changes, graph->changes, graph->change_count * sizeof *changes);
     qsort(changes, graph->change_count, sizeof *changes, by_place);
     size_t count = 0, old = 0;
     for (size_t i = 0; i < graph->change_count; i++) {
@@ -50,8 +48,7 @@ int sf_web_edges_apply(sf_web_edges *edges, const sf_graph_message *graph, sf_er
         while (old < edges->count && (order = by_place(&edges->items[old], &changes[i])) < 0)
             merged[count++] = edges->items[old++];
         old += old < edges->count && order == 0 ? 1 : 0; /* replaced or removed */
-        if (!changes[i].removed)
-            merged[count++] = changes[i];
+        if (!changes[i].removed) merged[count++] = changes[i];
     }
     while (old < edges->count)
         merged[count++] = edges->items[old++];

@@ -15,8 +15,7 @@ static void add_label(sf_text *text, const char *name, const char *value)
     sf_visible_printf(visible, sizeof visible, "%s", value);
     sf_text_printf(text, "%s=\"", name);
     for (const char *c = visible; *c != '\0'; c++) {
-        if (*c == '\\' || *c == '"')
-            sf_text_append(text, "\\", 1);
+        if (*c == '\\' || *c == '"') sf_text_append(text, "\\", 1);
         sf_text_append(text, c, 1);
     }
     sf_text_append(text, "\"", 1);
@@ -52,8 +51,7 @@ typedef struct metric {
 static double value_of(const metric *is, const void *of)
 {
     const void *at = (const char *)of + is->member;
-    if (is->get != NULL)
-        return is->get(of);
+    if (is->get != NULL) return is->get(of);
     double value = is->form == COUNT    ? (double)*(const uint64_t *)at
                    : is->form == WHOLE  ? *(const uint32_t *)at
                    : is->form == SIGNED ? (double)*(const int64_t *)at
@@ -63,8 +61,7 @@ static double value_of(const metric *is, const void *of)
 
 static void one(sf_text *text, const metric *is, double value)
 {
-    if (!isfinite(value))
-        return;
+    if (!isfinite(value)) return;
     head(text, is->name, is->type, is->help);
     sf_text_printf(text, "synfire_%s ", is->name);
     sf_text_real(text, value);
@@ -80,8 +77,7 @@ static void begin_row(sf_text *text, const char *name, const char *kind, size_t 
 
 static void end_row(sf_text *text, const char *label, const char *value, double number)
 {
-    if (label != NULL)
-        sf_text_printf(text, ",%s=\"%s\"", label, value);
+    if (label != NULL) sf_text_printf(text, ",%s=\"%s\"", label, value);
     sf_text_printf(text, "} ");
     sf_text_real(text, number);
     sf_text_append(text, "\n", 1);
@@ -99,8 +95,7 @@ static void each(sf_text *text, const metric *rows, const char *kind, const void
             for (const metric *row = first; row < end; row++) {
                 const void *item = (const char *)items + i * size;
                 double value = value_of(row, item);
-                if (!isfinite(value))
-                    continue;
+                if (!isfinite(value)) continue;
                 begin_row(text, row->name, kind, i, item);
                 end_row(text, row->label, row->value, value);
             }
@@ -207,8 +202,7 @@ static void add_triggers(sf_text *text, const sf_web_board *board)
     const sf_web_watched *watched = sf_web_board_watched(board, &count);
     head(text, "triggers_total", "counter", "Completions of a watched episode.");
     for (size_t i = 0; i < count; i++) {
-        if (watched[i].trigger != NULL)
-            continue; /* its status tells what became of each */
+        if (watched[i].trigger != NULL) continue; /* its status tells what became of each */
         begin_row(text, "triggers_total", "watch", i, watched[i].text);
         end_row(text, NULL, NULL, (double)watched[i].triggers);
     }
@@ -319,8 +313,7 @@ void sf_web_board_metrics(sf_web_board *board, sf_text *text)
     one(text, &(const metric){IS("data_age_seconds", "gauge", "Since the newest spike came.")},
         sf_web_board_age_ms(board) * 1e-3);
     add_triggers(text, board);
-    if (status != NULL)
-        add_status(text, &status->status);
+    if (status != NULL) add_status(text, &status->status);
 }
 
 /* ---- is all well? ---- */

@@ -43,8 +43,7 @@ static void reach(sf_web_raster *raster, int64_t column)
     raster->begun = true;
     for (; raster->next <= column; raster->next++)
         memset(cells_of(raster, raster->next), 0, raster->rows);
-    if (raster->next - raster->first > SF_WEB_COLUMNS)
-        raster->first = raster->next - SF_WEB_COLUMNS;
+    if (raster->next - raster->first > SF_WEB_COLUMNS) raster->first = raster->next - SF_WEB_COLUMNS;
     raster->from_ns = column * raster->column_ns;
     raster->to_ns = raster->from_ns + raster->column_ns;
 }
@@ -53,16 +52,13 @@ void sf_web_raster_add(sf_web_raster *raster, const sf_spike *spike)
 {
     int64_t column = raster->next - 1;
     uint32_t row = spike->unit / raster->per_row;
-    if (row >= raster->rows)
-        return;
+    if (row >= raster->rows) return;
     if (!raster->begun || spike->time_ns < raster->from_ns || spike->time_ns >= raster->to_ns) {
         column = column_of(raster, spike->time_ns);
-        if (!raster->begun || column >= raster->next)
-            reach(raster, column);
+        if (!raster->begun || column >= raster->next) reach(raster, column);
     }
     raster->spikes++;
-    if (column < raster->first)
-        return;
+    if (column < raster->first) return;
     uint8_t *cell = cells_of(raster, column) + row;
     *cell = (uint8_t)(*cell + (*cell < UINT8_MAX ? 1 : 0));
 }
@@ -70,8 +66,7 @@ void sf_web_raster_add(sf_web_raster *raster, const sf_spike *spike)
 void sf_web_raster_pass(sf_web_raster *raster, int64_t time_ns)
 {
     int64_t column = column_of(raster, time_ns);
-    if (raster->begun && column >= raster->next)
-        reach(raster, column);
+    if (raster->begun && column >= raster->next) reach(raster, column);
 }
 
 void sf_web_raster_end(sf_web_raster *raster)
@@ -93,8 +88,7 @@ int64_t sf_web_raster_encode(const sf_web_raster *raster, int64_t column, sf_tex
 {
     int64_t from = column > raster->first ? column : raster->first, to = whole(raster);
     int64_t most = MOST_BYTES / raster->rows;
-    if (to - from > most)
-        to = from + most;
+    if (to - from > most) to = from + most;
     const uint32_t size[2] = {(uint32_t)(to - from), raster->rows};
     double spikes = (double)raster->spikes;
     sf_text_append(frame, (const char *)&from, sizeof from);

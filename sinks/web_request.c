@@ -15,12 +15,10 @@ static bool cut_host(char host[256], const char *text)
     if (text[0] == '[') {
         begin = text + 1;
         end = strchr(text, ']');
-        if (end == NULL)
-            return false;
+        if (end == NULL) return false;
     }
     const char *port = end + (text[0] == '[' ? 1 : 0);
-    if (end == begin || end - begin > 255)
-        return false;
+    if (end == begin || end - begin > 255) return false;
     if (port[0] != '\0' && (port[0] != ':' || strspn(port + 1, "0123456789") != strlen(port + 1)))
         return false;
     snprintf(host, 256, "%.*s", (int)(end - begin), begin);
@@ -31,10 +29,8 @@ bool sf_web_host_is_known(const char *text, const char *name)
 {
     char host[256];
     struct in6_addr room;
-    if (text == NULL || !cut_host(host, text))
-        return false;
-    if (text[0] == '[')
-        return inet_pton(AF_INET6, host, &room) == 1;
+    if (text == NULL || !cut_host(host, text)) return false;
+    if (text[0] == '[') return inet_pton(AF_INET6, host, &room) == 1;
     return inet_pton(AF_INET, host, &room) == 1 || strcasecmp(host, "localhost") == 0 ||
            strcasecmp(host, name) == 0;
 }
@@ -50,12 +46,10 @@ bool sf_web_origin_is_own(const char *origin, const char *host)
 static bool read_digits(char *digits, size_t count, const char *word, const char *text, size_t size)
 {
     size_t length = strlen(word);
-    if (size != length + count || memcmp(text, word, length) != 0)
-        return false;
+    if (size != length + count || memcmp(text, word, length) != 0) return false;
     for (size_t i = 0; i < count; i++) {
         digits[i] = text[length + i];
-        if (digits[i] == '\0' || strchr("0123456789abcdef", digits[i]) == NULL)
-            return false;
+        if (digits[i] == '\0' || strchr("0123456789abcdef", digits[i]) == NULL) return false;
     }
     digits[count] = '\0';
     return true;
@@ -65,11 +59,9 @@ static bool read_digits(char *digits, size_t count, const char *word, const char
 static bool read_word(char *into, size_t size, const char *word, const char *text, size_t count)
 {
     size_t length = strlen(word);
-    if (count <= length || count - length >= size || memcmp(text, word, length) != 0)
-        return false;
+    if (count <= length || count - length >= size || memcmp(text, word, length) != 0) return false;
     for (size_t i = length; i < count; i++) {
-        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-            return false;
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) return false;
         into[i - length] = text[i];
     }
     into[count - length] = '\0';

@@ -147,21 +147,17 @@ static const char *const headers[][2] = {
 static int begin_reply(struct lws *wsi, web_reply *reply, unsigned code, const char *type)
 {
     unsigned char room[LWS_PRE + 2048], *begin = room + LWS_PRE, *at = begin, *end = room + sizeof room - 1;
-    if (lws_add_http_common_headers(wsi, code, type, reply->left, &at, end) != 0)
-        return -1;
+    if (lws_add_http_common_headers(wsi, code, type, reply->left, &at, end) != 0) return -1;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
-        if (!add_header(wsi, headers[i][0], headers[i][1], &at, end))
-            return -1;
-    if (lws_finalize_write_http_header(wsi, begin, &at, end) != 0)
-        return -1;
+        if (!add_header(wsi, headers[i][0], headers[i][1], &at, end)) return -1;
+    if (lws_finalize_write_http_header(wsi, begin, &at, end) != 0) return -1;
     lws_callback_on_writable(wsi);
     return 0;
 }
 
 static int reply_text(struct lws *wsi, web_reply *reply, unsigned code, const char *type)
 {
-    if (reply->text.failed)
-        return -1;
+    if (reply->text.failed) return -1;
     reply->data = reply->text.data;
     reply->left = reply->text.length;
     return begin_reply(wsi, reply, code, type);
@@ -234,8 +230,7 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return reply->data != NULL ? write_part(wsi, reply) : 0;
     case LWS_CALLBACK_CLOSED_HTTP:
-        if (reply != NULL)
-            sf_text_free(&reply->text);
+        if (reply != NULL) sf_text_free(&reply->text);
         return 0;
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a WebSocket that does not ask for our frames */
         return -1;
@@ -279,16 +274,14 @@ static bool next_frame(sf_web_server *server, web_browser *browser)
     } else if (!sf_web_board_next(server->board, &browser->view, frame)) {
         return false;
     }
-    if (frame->failed)
-        sf_text_free(frame);
+    if (frame->failed) sf_text_free(frame);
     return frame->length > LWS_PRE;
 }
 
 static int send_frame(struct lws *wsi, web_browser *browser)
 {
     sf_web_server *server = server_of(wsi);
-    if (!next_frame(server, browser))
-        return 0;
+    if (!next_frame(server, browser)) return 0;
     size_t length = server->frame.length - LWS_PRE;
     if (lws_write(wsi, (unsigned char *)server->frame.data + LWS_PRE, length, LWS_WRITE_BINARY) < (int)length)
         return -1;
@@ -334,8 +327,7 @@ static int obey(sf_web_server *server, web_browser *browser, const sf_web_reques
                                 : sf_fail(error, SF_UNAVAILABLE, NULL, "the token is not that of this run");
     case SF_WEB_MARK:
     case SF_WEB_UNMARK:
-        if (!browser->trusted)
-            return sf_fail(error, SF_UNAVAILABLE, NULL, "expected the token first");
+        if (!browser->trusted) return sf_fail(error, SF_UNAVAILABLE, NULL, "expected the token first");
         if (sf_web_board_mark(server->board, &browser->view,
                               request->word == SF_WEB_MARK ? request->id : NULL, &reason) != SF_OK)
             return sf_fail(error, SF_USAGE, NULL, "no such episode is counted or watched now");
@@ -373,8 +365,7 @@ static int on_frames(struct lws *wsi, enum lws_callback_reasons reason, void *us
     web_browser *browser = user;
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        if (may_open(wsi))
-            return 0;
+        if (may_open(wsi)) return 0;
         lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
         return -1;
     case LWS_CALLBACK_ESTABLISHED:
@@ -387,8 +378,7 @@ static int on_frames(struct lws *wsi, enum lws_callback_reasons reason, void *us
     case LWS_CALLBACK_RECEIVE:
         return receive(wsi, browser, in, length);
     case LWS_CALLBACK_CLOSED:
-        if (browser->is_open)
-            server_of(wsi)->browsers--;
+        if (browser->is_open) server_of(wsi)->browsers--;
         sf_web_view_close(&browser->view);
         return 0;
     default:
@@ -404,8 +394,7 @@ static int on_listener(struct lws *wsi, enum lws_callback_reasons reason, void *
     (void)user;
     (void)in;
     (void)length;
-    if (reason != LWS_CALLBACK_RAW_RX_FILE)
-        return 0;
+    if (reason != LWS_CALLBACK_RAW_RX_FILE) return 0;
     int connection = accept4(lws_get_socket_fd(wsi), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection >= 0)
         lws_adopt_socket_vhost(server_of(wsi)->host, connection); /* closes it where it cannot */
@@ -466,8 +455,7 @@ static int bind_to(const struct addrinfo *address)
 {
     int yes = 1;
     int listener = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (listener < 0)
-        return -1;
+    if (listener < 0) return -1;
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(listener, address->ai_addr, address->ai_addrlen) == 0 && listen(listener, 16) == 0)
         return listener;
@@ -509,8 +497,7 @@ static int listen_at(sf_web_server *server, const char *endpoint, sf_error *erro
 static bool draw_token(sf_web_server *server)
 {
     unsigned char bytes[SF_WEB_TOKEN / 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return false;
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return false;
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
     return true;
@@ -543,8 +530,7 @@ static bool open_context(sf_web_server *server)
     lws_set_log_level(0, NULL);
     server->context = lws_create_context(&settings);
     sigaction(SIGPIPE, &pipe, NULL);
-    if (server->context == NULL)
-        return false;
+    if (server->context == NULL) return false;
     server->host = lws_create_vhost(server->context, &settings);
     return server->host != NULL;
 }
@@ -554,15 +540,13 @@ int sf_web_server_open(sf_web_server **out, sf_web_board *board, const char *end
 {
     *out = NULL;
     sf_web_server *server = sf_alloc(1, sizeof *server);
-    if (server == NULL)
-        return sf_fail_memory(error);
+    if (server == NULL) return sf_fail_memory(error);
     server->board = board;
     server->orders = orders;
     server->listener = -1;
     snprintf(server->name, sizeof server->name, "%s", name);
     int status = draw_token(server) ? SF_OK : sf_fail(error, SF_INTERNAL, endpoint, "no random numbers");
-    if (status == SF_OK)
-        status = listen_at(server, endpoint, error);
+    if (status == SF_OK) status = listen_at(server, endpoint, error);
     if (status == SF_OK && (!open_context(server) || !adopt(server, server->listener, "listener")))
         status = sf_fail(error, SF_UNAVAILABLE, endpoint, "libwebsockets did not start");
     if (status != SF_OK) {
@@ -597,14 +581,10 @@ unsigned sf_web_server_browsers(const sf_web_server *server)
 
 void sf_web_server_close(sf_web_server *server)
 {
-    if (server == NULL)
-        return;
-    if (server->has_bell)
-        send_the_rest(server);
-    if (server->context != NULL)
-        lws_context_destroy(server->context);
-    if (server->listener >= 0)
-        close(server->listener);
+    if (server == NULL) return;
+    if (server->has_bell) send_the_rest(server);
+    if (server->context != NULL) lws_context_destroy(server->context);
+    if (server->listener >= 0) close(server->listener);
     sf_text_free(&server->frame);
     sf_free(server);
 }

@@ -50,10 +50,8 @@ static int bind_publisher(zmq_sink *sink, const sf_sink_settings *settings, sf_e
                                           .permit = PERMIT,
                                           .curve = {settings->key, settings->clients}};
     int status = sf_publisher_open(&sink->publisher, &wanted, error);
-    if (status != SF_USAGE)
-        return status;
-    if (error != NULL)
-        error->code = SF_CONFIG; /* here the endpoint comes from a configuration */
+    if (status != SF_USAGE) return status;
+    if (error != NULL) error->code = SF_CONFIG; /* here the endpoint comes from a configuration */
     return SF_CONFIG;
 }
 
@@ -66,11 +64,9 @@ static int refuse_none(sf_error *error)
 static int open_zmq(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
                     sf_error *error)
 {
-    if (settings->endpoint == NULL || settings->endpoint[0] == '\0')
-        return refuse_none(error);
+    if (settings->endpoint == NULL || settings->endpoint[0] == '\0') return refuse_none(error);
     zmq_sink *sink = sf_alloc(1, sizeof *sink);
-    if (sink == NULL)
-        return sf_fail_memory(error);
+    if (sink == NULL) return sf_fail_memory(error);
     sink->stream = stream;
     sink->json = settings->encoding == SF_ENCODE_JSON;
     sink->wanted = settings->wait_subscribers;
@@ -86,8 +82,7 @@ static int open_zmq(void **self, const sf_sink_settings *settings, const sf_stre
 /* Whoever else is bound there now. */
 static int examine_zmq(const sf_sink_settings *settings, sf_error *error)
 {
-    if (settings->endpoint == NULL || settings->endpoint[0] == '\0')
-        return refuse_none(error);
+    if (settings->endpoint == NULL || settings->endpoint[0] == '\0') return refuse_none(error);
     int status = sf_endpoint_check(settings->endpoint, error);
     bool open = settings->insecure || strcmp(settings->key, SF_CURVE_NONE) != 0;
     if (status == SF_OK && !open && sf_endpoint_is_public(settings->endpoint))
@@ -102,8 +97,7 @@ static int encode(zmq_sink *sink, const sf_message *message, sf_error *error)
         sf_message_to_json(&sink->body, message, sink->stream);
     else
         sf_message_to_msgpack(&sink->body, message, sink->stream);
-    if (!sink->body.failed)
-        return SF_OK;
+    if (!sink->body.failed) return SF_OK;
     sf_text_free(&sink->body);
     return sf_fail_memory(error);
 }
@@ -111,13 +105,11 @@ static int encode(zmq_sink *sink, const sf_message *message, sf_error *error)
 static int publish_zmq(void *self, const sf_message *message, sf_error *error)
 {
     zmq_sink *sink = self;
-    if (encode(sink, message, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (encode(sink, message, error) != SF_OK) return SF_NO_MEMORY;
     const char *topic = sf_topic_name(message->topic);
     const sf_part parts[] = {{topic, strlen(topic)}, {sink->body.data, sink->body.length}};
     int sent = sf_publisher_send(&sink->publisher, parts, 2, error);
-    if (sent < 0)
-        return sent;
+    if (sent < 0) return sent;
     return sent == SF_SENT ? SF_PUBLISH_TAKEN : SF_PUBLISH_AGAIN;
 }
 

@@ -39,12 +39,10 @@ static bool read_line(char *line, size_t size, const char *system, const char *p
     char whole[SF_PLACE_SIZE];
     snprintf(whole, sizeof whole, "%s%s", system, path);
     FILE *file = fopen(whole, "re");
-    if (file == NULL)
-        return false;
+    if (file == NULL) return false;
     bool is_there = fgets(line, (int)size, file) != NULL;
     fclose(file);
-    if (is_there)
-        line[strcspn(line, "\n")] = '\0';
+    if (is_there) line[strcspn(line, "\n")] = '\0';
     return is_there;
 }
 
@@ -52,11 +50,9 @@ static bool read_line(char *line, size_t size, const char *system, const char *p
 static bool read_number(uint64_t *number, const char *system, const char *path)
 {
     char line[128];
-    if (!read_line(line, sizeof line, system, path))
-        return false;
+    if (!read_line(line, sizeof line, system, path)) return false;
     const char *blank = strpbrk(line, "\t ") != NULL ? strrchr(line, '\t') : NULL;
-    if (blank == NULL)
-        blank = strrchr(line, ' ');
+    if (blank == NULL) blank = strrchr(line, ' ');
     return sf_parse_uint(blank != NULL ? blank + 1 : line, UINT64_MAX, number);
 }
 
@@ -130,8 +126,7 @@ static bool can_lock(size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     bool can = memory != MAP_FAILED && mlock(memory, size) == 0;
-    if (memory != MAP_FAILED)
-        munmap(memory, size);
+    if (memory != MAP_FAILED) munmap(memory, size);
     return can;
 }
 
@@ -167,8 +162,7 @@ static bool is_in_group(const char *name)
     gid_t groups[256];
     int count = getgroups(256, groups);
     for (int i = 0; group != NULL && i < count; i++)
-        if (groups[i] == group->gr_gid)
-            return true;
+        if (groups[i] == group->gr_gid) return true;
     return group != NULL && getegid() == group->gr_gid;
 }
 
@@ -277,8 +271,7 @@ static bool is_free(uint16_t port)
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
+    if (fd < 0) return false;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     bool bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
     close(fd);
@@ -322,8 +315,7 @@ static void check_gpu(sf_findings *checks, const char *system)
     bool has_driver = read_line(line, sizeof line, system, "/proc/driver/nvidia/version");
     const char *version = strstr(line, "  ") != NULL ? strstr(line, "  ") + 2 : line;
     int length = has_driver ? (int)strcspn(version, " ") : (int)strlen(version);
-    if (sf_devices_list(&devices, NULL) != SF_OK)
-        return;
+    if (sf_devices_list(&devices, NULL) != SF_OK) return;
     sf_devices_get_columns(devices, &columns);
     if (columns.why_none != NULL) {
         sf_doctor_find(checks, "gpu", has_driver ? SF_FINDING_ADVICE : SF_FINDING_GOOD, "%s; %s%.*s",

@@ -8,8 +8,7 @@
 
 void sf_doctor_find(sf_findings *checks, const char *name, sf_finding_level level, const char *format, ...)
 {
-    if (checks->count == SF_FINDINGS_MAXIMUM)
-        return;
+    if (checks->count == SF_FINDINGS_MAXIMUM) return;
     sf_finding *check = &checks->items[checks->count++];
     *check = (sf_finding){.name = name, .level = level};
     va_list arguments;
@@ -21,8 +20,7 @@ void sf_doctor_find(sf_findings *checks, const char *name, sf_finding_level leve
 void sf_doctor_advise(sf_findings *checks, const char *format, ...)
 {
     sf_finding *check = &checks->items[checks->count - 1];
-    if (check->level == SF_FINDING_GOOD)
-        return;
+    if (check->level == SF_FINDING_GOOD) return;
     va_list arguments;
     va_start(arguments, format);
     sf_visible_vprintf(check->advice, sizeof check->advice, format, arguments);

@@ -37,8 +37,7 @@ static int open_nameless(const char *folder)
         return -1;
     }
     int file = mkostemp(path, O_CLOEXEC);
-    if (file >= 0)
-        unlink(path);
+    if (file >= 0) unlink(path);
     return file;
 }
 
@@ -47,8 +46,7 @@ static int open_nameless(const char *folder)
 static bool can_flock(int file)
 {
     bool can = flock(file, LOCK_EX | LOCK_NB) == 0;
-    if (can)
-        flock(file, LOCK_UN);
+    if (can) flock(file, LOCK_UN);
     return can;
 }
 
@@ -58,8 +56,7 @@ static bool can_lock_description(int file)
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     bool can = fcntl(file, F_OFD_SETLK, &lock) == 0;
     lock.l_type = F_UNLCK;
-    if (can)
-        fcntl(file, F_OFD_SETLK, &lock);
+    if (can) fcntl(file, F_OFD_SETLK, &lock);
     return can;
 }
 
@@ -126,8 +123,7 @@ static bool measure_syncs(disk_speed *speed, int file)
     int64_t begin_ns = sf_clock_monotonic_ns();
     while (count < SYNCS && (count == 0 || sf_clock_monotonic_ns() - begin_ns < WRITE_NS)) {
         int64_t before_ns = sf_clock_monotonic_ns();
-        if (write(file, some, sizeof some) != (ssize_t)sizeof some || fsync(file) != 0)
-            return false;
+        if (write(file, some, sizeof some) != (ssize_t)sizeof some || fsync(file) != 0) return false;
         taken_ms[count++] = (double)(sf_clock_monotonic_ns() - before_ns) * 1e-6;
     }
     sf_reals_sort(taken_ms, count);

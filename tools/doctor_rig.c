@@ -53,10 +53,8 @@ static bool await(int socket, short events, int wait_ms)
     for (int64_t left_ns; (left_ns = until_ns - sf_clock_monotonic_ns()) > 0;) {
         struct pollfd waiting = {.fd = socket, .events = events};
         int count = poll(&waiting, 1, (int)(left_ns / SF_MILLISECOND) + 1);
-        if (count > 0)
-            return true;
-        if (count < 0 && errno != EINTR)
-            return false;
+        if (count > 0) return true;
+        if (count < 0 && errno != EINTR) return false;
     }
     return false;
 }
@@ -65,12 +63,9 @@ static int connect_within(int socket, const struct addrinfo *to)
 {
     int failure = 0;
     socklen_t size = sizeof failure;
-    if (connect(socket, to->ai_addr, to->ai_addrlen) == 0)
-        return 0;
-    if (errno != EINPROGRESS)
-        return errno;
-    if (!await(socket, POLLOUT, CONNECT_MS))
-        return ETIMEDOUT;
+    if (connect(socket, to->ai_addr, to->ai_addrlen) == 0) return 0;
+    if (errno != EINPROGRESS) return errno;
+    if (!await(socket, POLLOUT, CONNECT_MS)) return ETIMEDOUT;
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &failure, &size) != 0 ? errno : failure;
 }
 
@@ -79,8 +74,7 @@ static reached try_address(const struct addrinfo *to)
 {
     char bytes[64];
     int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return (reached){REACH_FAILED, errno};
+    if (fd < 0) return (reached){REACH_FAILED, errno};
     reached result = {REACH_OPEN, connect_within(fd, to)};
     if (result.failure != 0)
         result.how = REACH_FAILED;
@@ -101,11 +95,9 @@ static reached try_endpoint(const char *endpoint)
     const char *rest = strstr(endpoint, "://");
     bool has_server = strncmp(endpoint, "tcp://", 6) == 0 || strncmp(endpoint, "redis://", 8) == 0 ||
                       strncmp(endpoint, "ws://", 5) == 0;
-    if (rest == NULL || !has_server)
-        return (reached){REACH_UNKNOWN, 0};
+    if (rest == NULL || !has_server) return (reached){REACH_UNKNOWN, 0};
     snprintf(address, sizeof address, "tcp://%.*s", (int)strcspn(rest + 3, "/"), rest + 3);
-    if (sf_tcp_addresses(&to, address, false, NULL) != SF_OK)
-        return (reached){REACH_UNKNOWN, 0};
+    if (sf_tcp_addresses(&to, address, false, NULL) != SF_OK) return (reached){REACH_UNKNOWN, 0};
     reached result = try_address(to);
     freeaddrinfo(to);
     return result;
@@ -115,16 +107,11 @@ static reached try_endpoint(const char *endpoint)
 static reached reach_of(const rig *it)
 {
     const sf_transport_seen *seen = &it->heard.seen;
-    if (it->heard.has_come)
-        return (reached){REACH_HEARD, 0};
-    if (it->protocol->transport == &sf_transport_udp)
-        return (reached){REACH_UNKNOWN, 0};
-    if (it->protocol->transport != &sf_transport_tcp)
-        return try_endpoint(it->endpoint);
-    if (seen->ended > 0)
-        return (reached){REACH_CLOSED, 0};
-    if (seen->connections > 0)
-        return (reached){REACH_OPEN, 0};
+    if (it->heard.has_come) return (reached){REACH_HEARD, 0};
+    if (it->protocol->transport == &sf_transport_udp) return (reached){REACH_UNKNOWN, 0};
+    if (it->protocol->transport != &sf_transport_tcp) return try_endpoint(it->endpoint);
+    if (seen->ended > 0) return (reached){REACH_CLOSED, 0};
+    if (seen->connections > 0) return (reached){REACH_OPEN, 0};
     return (reached){REACH_FAILED, seen->failure != 0 ? seen->failure : ETIMEDOUT};
 }
 
@@ -134,17 +121,13 @@ static reached reach_of(const rig *it)
 static int ask_address(char *answer, size_t size, const struct addrinfo *to, const char *question)
 {
     int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return errno;
+    if (fd < 0) return errno;
     size_t length = strlen(question);
     int failure = connect_within(fd, to);
-    if (failure == 0 && send(fd, question, length, MSG_NOSIGNAL) != (ssize_t)length)
-        failure = EIO;
-    if (failure == 0 && !await(fd, POLLIN, CONNECT_MS))
-        failure = ETIMEDOUT;
+    if (failure == 0 && send(fd, question, length, MSG_NOSIGNAL) != (ssize_t)length) failure = EIO;
+    if (failure == 0 && !await(fd, POLLIN, CONNECT_MS)) failure = ETIMEDOUT;
     ssize_t got = failure == 0 ? recv(fd, answer, size - 1, 0) : 0;
-    if (failure == 0 && got <= 0)
-        failure = got == 0 ? ECONNRESET : errno;
+    if (failure == 0 && got <= 0) failure = got == 0 ? ECONNRESET : errno;
     close(fd);
     answer[got > 0 ? got : 0] = '\0';
     answer[strcspn(answer, "\r\n")] = '\0';
@@ -185,8 +168,7 @@ static int ask_rate(sf_findings *checks, const char *endpoint, const sf_source_s
     char answer[128] = "";
     struct addrinfo *to;
     int status = sf_tcp_addresses(&to, endpoint, false, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     int failure = ask_address(answer, sizeof answer, to, "get sampleratehertz");
     freeaddrinfo(to);
     if (failure == 0) {
@@ -280,8 +262,7 @@ static void say_reach(sf_findings *checks, const rig *it)
 static void say_stream(sf_findings *checks, const rig *it, double seconds)
 {
     const sf_live_heard *heard = &it->heard;
-    if (it->reached.how == REACH_FAILED || it->reached.how == REACH_CLOSED)
-        return;
+    if (it->reached.how == REACH_FAILED || it->reached.how == REACH_CLOSED) return;
     if (!heard->has_come) {
         sf_doctor_find(checks, "stream", SF_FINDING_BAD, "silent: nothing came within %g s", seconds);
         press(checks, it, it->protocol->silent);
@@ -308,8 +289,7 @@ static void say_stream(sf_findings *checks, const rig *it, double seconds)
 static void say_units(sf_findings *checks, const rig *it)
 {
     const sf_live_heard *heard = &it->heard;
-    if (!heard->is_known)
-        return;
+    if (!heard->is_known) return;
     sf_doctor_find(checks, "units", SF_FINDING_GOOD, "%zu: %s%s", heard->units, heard->names,
                    heard->units > 4 ? ", ..." : "");
 }
@@ -317,8 +297,7 @@ static void say_units(sf_findings *checks, const rig *it)
 static void say_losses(sf_findings *checks, const rig *it)
 {
     const sf_live_heard *heard = &it->heard;
-    if (!heard->is_known)
-        return;
+    if (!heard->is_known) return;
     bool lost = heard->gaps > 0 || heard->malformed > 0 || heard->seen.dropped > 0;
     sf_doctor_find(checks, "losses", lost ? SF_FINDING_ADVICE : SF_FINDING_GOOD,
                    "%" PRIu64 " gaps (%" PRIu64 " lost), %" PRIu64 " malformed, %" PRIu64
@@ -337,8 +316,7 @@ static void say_losses(sf_findings *checks, const rig *it)
 static void say_pace(sf_findings *checks, const rig *it)
 {
     const sf_live_heard *heard = &it->heard;
-    if (!heard->is_known)
-        return;
+    if (!heard->is_known) return;
     if (!heard->is_timed) {
         sf_doctor_find(checks, "pace", SF_FINDING_GOOD,
                        "not measured: too little came, or its clock is not that of real time");
@@ -346,8 +324,7 @@ static void say_pace(sf_findings *checks, const rig *it)
     }
     double pace = heard->stream_s / heard->passed_s;
     char rate[64] = "";
-    if (heard->rate_hz > 0)
-        snprintf(rate, sizeof rate, ", of %.10g samples", heard->rate_hz);
+    if (heard->rate_hz > 0) snprintf(rate, sizeof rate, ", of %.10g samples", heard->rate_hz);
     sf_doctor_find(
         checks, "pace", fabs(pace - 1) > WRONG_PACE ? SF_FINDING_BAD : SF_FINDING_GOOD,
         "the rig's clock passes %.3f s in each second%s; messages came up to %.1f ms later than the "
@@ -360,8 +337,7 @@ static void say_pace(sf_findings *checks, const rig *it)
 static void say_sharing(sf_findings *checks, const rig *it)
 {
     const sf_transport_seen *seen = &it->heard.seen;
-    if (it->protocol->transport != &sf_transport_udp || it->heard.failure[0] != '\0')
-        return;
+    if (it->protocol->transport != &sf_transport_udp || it->heard.failure[0] != '\0') return;
     sf_doctor_find(checks, "sharing", seen->is_shared ? SF_FINDING_ADVICE : SF_FINDING_GOOD, "%s",
                    seen->is_shared ? "another program listens at this port, too"
                                    : "nobody else on this computer listens at this port");
@@ -415,16 +391,14 @@ int sf_doctor_rig(sf_findings *checks, const sf_doctor_rig_options *options, sf_
     const sf_source_kind *kind;
     checks->count = 0;
     int status = sf_doctor_rig_find(&kind, sf_config_source_kind(options->config, 0)->settings.name, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (options->ask != NULL && kind != &sf_protocol_intan.source)
         return sf_fail(error, SF_USAGE, "--ask", "is for intan: nothing else is asked for its rate");
     rig it = {.protocol = (const sf_protocol *)kind,
               .endpoint = sf_config_text(&options->config->sources[0], "endpoint")};
     status = sf_live_source_hear(&it.heard, kind, sf_config_source(options->config, 0), options->listen_s,
                                  options->progress, error);
-    if (status != SF_OK)
-        return sf_config_locate(options->config, status, "sources.0.", error);
+    if (status != SF_OK) return sf_config_locate(options->config, status, "sources.0.", error);
     it.reached = reach_of(&it);
     say(checks, &it, options->listen_s);
     return options->ask == NULL ? SF_OK

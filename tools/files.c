@@ -13,8 +13,7 @@ int sf_convert(const sf_recording *recording, const char *path, const char *to, 
 {
     const sf_conversion *found;
     int status = sf_conversion_find(&found, to, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *layout = found->name;
     return sf_recording_convert(recording, path, found, provenance, lost, error);
 }

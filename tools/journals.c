@@ -30,15 +30,13 @@ static bool ask_journal(journal_says *says, const char *path)
     sf_journal_about about;
     *says = (journal_says){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0)
-        return false;
+    if (fd < 0) return false;
     bool is_read = sf_journal_reader_open(&reader, fd, path, NULL) == SF_OK &&
                    sf_journal_next(&reader, &record, NULL) == SF_OK;
     says->id = is_read ? reader.id : 0;
     if (is_read && record.kind == SF_JOURNAL_BEGIN &&
         sf_journal_about_read(&about, &record, path, NULL) == SF_OK) {
-        if (about.identity != NULL)
-            snprintf(says->identity, sizeof says->identity, "%s", about.identity);
+        if (about.identity != NULL) snprintf(says->identity, sizeof says->identity, "%s", about.identity);
         says->file = sf_copy_string(about.file);
         sf_journal_about_free(&about);
     }
@@ -56,8 +54,7 @@ sf_kinship sf_journal_kinship(const char *file, const char *journal)
         return SF_KIN_UNKNOWN;
     }
     sf_free(says.file);
-    if (about.identity[0] == '\0')
-        return says.identity[0] == '\0' ? SF_KIN_UNKNOWN : SF_KIN_OTHER;
+    if (about.identity[0] == '\0') return says.identity[0] == '\0' ? SF_KIN_UNKNOWN : SF_KIN_OTHER;
     return says.id == sf_journal_id(about.identity) ? SF_KIN_SAME : SF_KIN_OTHER;
 }
 
@@ -81,8 +78,7 @@ static size_t folder_length(const char *path)
 static bool is_named_after(const char *name, const char *base)
 {
     size_t length = strlen(name), stem = length - (length > strlen(SUFFIX) ? strlen(SUFFIX) : 0);
-    if (stem == length || strcmp(name + stem, SUFFIX) != 0)
-        return false;
+    if (stem == length || strcmp(name + stem, SUFFIX) != 0) return false;
     size_t size = strlen(base);
     return strncmp(name, base, size) == 0 && (stem == size || without_number(name, stem) == size);
 }
@@ -97,8 +93,7 @@ int sf_journal_find(char **journal, sf_kinship *kinship, const char *file, sf_er
     DIR *names = place.failed ? NULL : opendir(folder > 0 ? place.data : ".");
     int status = place.failed ? SF_NO_MEMORY : SF_OK;
     for (struct dirent *entry; status == SF_OK && names != NULL && (entry = readdir(names)) != NULL;) {
-        if (!is_named_after(entry->d_name, file + folder))
-            continue;
+        if (!is_named_after(entry->d_name, file + folder)) continue;
         sf_text path = {0};
         sf_text_printf(&path, "%.*s%s", (int)folder, file, entry->d_name);
         sf_kinship kin = path.failed ? SF_KIN_OTHER : sf_journal_kinship(file, path.data);
@@ -113,8 +108,7 @@ int sf_journal_find(char **journal, sf_kinship *kinship, const char *file, sf_er
         *journal = path.data;
         *kinship = kin;
     }
-    if (names != NULL)
-        closedir(names);
+    if (names != NULL) closedir(names);
     sf_text_free(&place);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
@@ -132,14 +126,12 @@ int sf_journal_recording(char **file, const char *journal, sf_error *error)
     bool failed = names[0].failed || names[1].failed || names[2].failed;
     int chosen = -1;
     for (int i = 0; !failed && chosen < 0 && i < (says.file != NULL ? 3 : 2); i++)
-        if (access(names[i].data, F_OK) == 0)
-            chosen = i;
+        if (access(names[i].data, F_OK) == 0) chosen = i;
     if (chosen < 0) /* it is gone: a number behind the ending of a file is the journal's own */
         chosen = !failed && shorter < stem && memchr(journal + folder, '.', shorter - folder) != NULL ? 1 : 0;
     *file = failed ? NULL : names[chosen].data;
     for (int i = 0; i < 3; i++)
-        if (failed || i != chosen)
-            sf_text_free(&names[i]);
+        if (failed || i != chosen) sf_text_free(&names[i]);
     sf_free(says.file);
     return failed ? sf_fail_memory(error) : SF_OK;
 }

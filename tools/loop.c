@@ -42,8 +42,7 @@ static bool is_answer(const loop *it, const sf_marker *marker)
 static void take(loop *it, const sf_batch *batch)
 {
     for (size_t i = 0; i < batch->marker_count; i++) {
-        if (!is_answer(it, &batch->markers[i]))
-            continue;
+        if (!is_answer(it, &batch->markers[i])) continue;
         if (it->under_way && it->answer_ns == INT64_MIN)
             it->answer_ns = batch->arrival_ns;
         else
@@ -60,14 +59,12 @@ static int listen(loop *it, int64_t until_ns, sf_error *error)
         int64_t left_ms = (left_ns + SF_MILLISECOND - 1) / SF_MILLISECOND;
         int result = it->setup->source->kind->read(it->setup->source, &batch,
                                                    (int)(left_ms < READ_MS ? left_ms : READ_MS), error);
-        if (result < 0)
-            return result;
+        if (result < 0) return result;
         if (result == SF_READ_END)
             return sf_fail(error, SF_UNAVAILABLE, it->setup->source->name,
                            "the stream has ended after %u of %u pulses", it->trips->pulses,
                            it->setup->pulses);
-        if (result == SF_READ_BATCH)
-            take(it, &batch);
+        if (result == SF_READ_BATCH) take(it, &batch);
         if (!sf_progress_update(it->setup->progress, "waiting for pulses", it->trips->pulses,
                                 it->setup->pulses))
             return sf_fail(error, SF_CANCELLED, NULL, "stopped after %u of %u pulses", it->trips->pulses,
@@ -104,8 +101,7 @@ static int pulse(loop *it, sf_error *error)
 {
     double share = 0.5 + sf_random_uniform(&it->random);
     int status = listen(it, now_ns(it) + (int64_t)((double)it->setup->apart_ns * share), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     int64_t sent_ns = now_ns(it);
     it->under_way = true;
     it->answer_ns = INT64_MIN;
@@ -128,8 +124,7 @@ static void summarise(sf_run_trips *trips)
 {
     size_t count = trips->answered;
     trips->median_ms = trips->p99_ms = trips->most_ms = NAN;
-    if (count == 0)
-        return;
+    if (count == 0) return;
     trips->median_ms = sf_reals_median(trips->ms, count);
     trips->p99_ms = trips->ms[(count * 99 + 99) / 100 - 1];
     trips->most_ms = trips->ms[count - 1];
@@ -188,8 +183,7 @@ static int open_source(sf_source **source, const sf_run_loop_options *options, s
     snprintf(list, sizeof list, "sources.%u.", options->source);
     int status =
         kind->open(source, kind, sf_config_source(config, options->source), options->progress, &reason);
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     return sf_config_locate(config, status, list, error);
 }
 
@@ -217,8 +211,7 @@ static int await_ready(sf_sink *sink, const sf_progress *progress, sf_error *err
 
 static const char *name_of(const sf_run_loop_options *options)
 {
-    if (options->trigger != NULL)
-        return options->trigger;
+    if (options->trigger != NULL) return options->trigger;
     return options->config->live.trigger_count > 0 ? options->config->live.triggers[0].name : DEFAULT_NAME;
 }
 
@@ -253,17 +246,13 @@ int sf_run_loop(sf_run_trips *trips, const sf_run_loop_options *options, sf_erro
     int status = find_sink(&index, options->config, options->sink, error);
     if (status == SF_OK && (trips->ms = sf_alloc(options->pulses, sizeof *trips->ms)) == NULL)
         status = sf_fail_memory(error);
-    if (status == SF_OK)
-        status = open_source(&source, options, error);
+    if (status == SF_OK) status = open_source(&source, options, error);
     const sf_stream_info stream = {.name = options->config->live.stream,
                                    .units = source != NULL ? &source->units : NULL};
-    if (status == SF_OK)
-        status = open_sink(&sink, options->config, index, &stream, error);
-    if (status == SF_OK)
-        status = measure(trips, source, sink, options, error);
+    if (status == SF_OK) status = open_sink(&sink, options->config, index, &stream, error);
+    if (status == SF_OK) status = measure(trips, source, sink, options, error);
     int closed = sf_sink_close(sink, status == SF_OK && trips->failed == 0 ? error : NULL);
-    if (source != NULL)
-        source->kind->close(source);
+    if (source != NULL) source->kind->close(source);
     return status == SF_OK && trips->failed == 0 ? closed : status;
 }
 

@@ -27,8 +27,7 @@ static bool copy(char **into, const char *text)
 /* A number or a text, as JSON; anything else names no request. */
 static int take_id(sf_mcp_request *request, const json_t *id, sf_error *error)
 {
-    if (id == NULL)
-        return SF_OK;
+    if (id == NULL) return SF_OK;
     if (!json_is_string(id) && !json_is_integer(id))
         return fail(request, SF_MCP_NO_REQUEST, "expected an id that is a text or a whole number", error);
     char *text = json_dumps(id, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
@@ -39,8 +38,7 @@ static int take_id(sf_mcp_request *request, const json_t *id, sf_error *error)
 
 static int take_value(sf_mcp_request *request, const char *name, const json_t *value, sf_error *error)
 {
-    if (json_is_false(value) || json_is_null(value))
-        return SF_OK;
+    if (json_is_false(value) || json_is_null(value)) return SF_OK;
     if (!json_is_string(value) && !json_is_number(value) && !json_is_true(value))
         return fail(request, SF_MCP_WRONG,
                     "expected arguments that are texts, numbers, true, false or lists of these", error);
@@ -64,16 +62,13 @@ static int take_arguments(sf_mcp_request *request, json_t *arguments, sf_error *
     if (arguments != NULL && !json_is_object(arguments))
         return fail(request, SF_MCP_WRONG, "expected arguments by their names", error);
     request->words = sf_alloc(SF_MCP_MOST_WORDS, sizeof *request->words);
-    if (request->words == NULL)
-        return sf_fail_memory(error);
+    if (request->words == NULL) return sf_fail_memory(error);
     json_object_foreach(arguments, name, value)
     {
-        if (!json_is_array(value))
-            status = take_value(request, name, value, error);
+        if (!json_is_array(value)) status = take_value(request, name, value, error);
         for (size_t i = 0; status == SF_OK && i < json_array_size(value); i++)
             status = take_value(request, name, json_array_get(value, i), error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -83,8 +78,7 @@ static int take(sf_mcp_request *request, const json_t *root, sf_error *error)
     const char *version = json_string_value(json_object_get(root, "jsonrpc")),
                *method = json_string_value(json_object_get(root, "method"));
     int status = take_id(request, json_object_get(root, "id"), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (version == NULL || strcmp(version, "2.0") != 0 || method == NULL)
         return fail(request, SF_MCP_NO_REQUEST, "expected a request of JSON-RPC 2.0 with its method", error);
     request->method = SF_MCP_INITIALIZE;
@@ -92,12 +86,10 @@ static int take(sf_mcp_request *request, const json_t *root, sf_error *error)
         request->method++;
     if (request->method == SF_MCP_OTHER && request->id != NULL)
         return fail(request, SF_MCP_NO_METHOD, "there is no such method here", error);
-    if (request->method != SF_MCP_CALL)
-        return SF_OK;
+    if (request->method != SF_MCP_CALL) return SF_OK;
     const json_t *params = json_object_get(root, "params");
     const char *tool = json_string_value(json_object_get(params, "name"));
-    if (tool == NULL)
-        return fail(request, SF_MCP_WRONG, "expected the name of a tool", error);
+    if (tool == NULL) return fail(request, SF_MCP_WRONG, "expected the name of a tool", error);
     return copy(&request->tool, tool) ? take_arguments(request, json_object_get(params, "arguments"), error)
                                       : sf_fail_memory(error);
 }

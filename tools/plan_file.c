@@ -69,8 +69,7 @@ static int find(reader *from, int mapping, const char *key)
 {
     const yaml_node_t *node = at(from, mapping);
     for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++)
-        if (strcmp(word(from, pair->key), key) == 0)
-            return pair->value;
+        if (strcmp(word(from, pair->key), key) == 0) return pair->value;
     return 0;
 }
 
@@ -116,8 +115,7 @@ static int item(reader *from, int node, size_t i)
 static char *copy_of(reader *from, int node, int *status)
 {
     char *copy = sf_copy_string(word(from, node));
-    if (copy == NULL)
-        *status = sf_fail_memory(from->error);
+    if (copy == NULL) *status = sf_fail_memory(from->error);
     return copy;
 }
 
@@ -127,8 +125,7 @@ static int read_tree(reader *from, int node, tree *into)
 {
     static const char *const keys[] = {"+tree", "holds", "levels", "parameters", NULL};
     int status = expect_mapping(from, node, "a tree of the model", keys);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint64_t number;
     int number_node = find(from, node, "tree");
     if (!sf_parse_uint(word(from, number_node), SF_PLAN_NONE - 1, &number))
@@ -136,12 +133,9 @@ static int read_tree(reader *from, int node, tree *into)
     *into = (tree){.number = (uint32_t)number,
                    .levels = find(from, node, "levels"),
                    .parameters = find(from, node, "parameters")};
-    if (into->levels != 0)
-        status = expect_list(from, into->levels, "levels");
-    if (status == SF_OK && into->parameters != 0)
-        status = expect_list(from, into->parameters, "parameters");
-    if (status != SF_OK)
-        return status;
+    if (into->levels != 0) status = expect_list(from, into->levels, "levels");
+    if (status == SF_OK && into->parameters != 0) status = expect_list(from, into->parameters, "parameters");
+    if (status != SF_OK) return status;
     into->depth = (uint32_t)list_count(from, into->levels);
     if (into->depth > SF_PLAN_LEVELS)
         return refuse(from, into->levels, "a tree has at most %d levels below its root", SF_PLAN_LEVELS);
@@ -155,11 +149,9 @@ static int read_tree(reader *from, int node, tree *into)
 static int read_model(reader *from, int node)
 {
     int status = expect_list(from, node, "model");
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     from->trees = sf_alloc(list_count(from, node), sizeof *from->trees);
-    if (from->trees == NULL)
-        return sf_fail_memory(from->error);
+    if (from->trees == NULL) return sf_fail_memory(from->error);
     for (size_t i = 0; i < list_count(from, node) && status == SF_OK; i++)
         status = read_tree(from, item(from, node, i), &from->trees[i]);
     return status;
@@ -185,8 +177,7 @@ static int check_element(reader *from, int node, const sf_plan_element *element)
 {
     const tree *of = NULL;
     for (size_t i = 0; i < from->tree_count; i++)
-        if (from->trees[i].number == element->tree)
-            of = &from->trees[i];
+        if (from->trees[i].number == element->tree) of = &from->trees[i];
     if (of == NULL)
         return refuse(from, node, "%.60s: the model has no tree %u", word(from, node), element->tree);
     if (element->depth > of->depth)
@@ -209,8 +200,7 @@ static int read_element(reader *from, int node, sf_plan_element *element)
     const char *expected =
         sf_plan_element_read(element, word(from, node), &from->algorithm->trees, &from->algorithm->variables,
                              &from->algorithm->parameters, &place);
-    if (expected == sf_plan_no_memory)
-        return sf_fail_memory(from->error);
+    if (expected == sf_plan_no_memory) return sf_fail_memory(from->error);
     if (expected != NULL)
         return refuse(from, node, "'%.60s', character %zu: %s", word(from, node), place + 1, expected);
     return check_element(from, node, element);
@@ -219,8 +209,7 @@ static int read_element(reader *from, int node, sf_plan_element *element)
 static int read_operation(reader *from, int node, const sf_plan_element *element, sf_plan_accesses *into)
 {
     sf_plan_access access = {*element, sf_plan_operation_find(word(from, node))};
-    if (access.operation != SF_PLAN_OPERATIONS)
-        return sf_plan_accesses_add(into, &access, from->error);
+    if (access.operation != SF_PLAN_OPERATIONS) return sf_plan_accesses_add(into, &access, from->error);
     sf_text known = {0};
     for (int i = 0; i < SF_PLAN_OPERATIONS; i++)
         sf_text_printf(&known, "%s%s", i > 0 ? ", " : "", sf_plan_operation_name((sf_plan_operation)i));
@@ -234,8 +223,7 @@ static int read_operation(reader *from, int node, const sf_plan_element *element
 static int read_accesses(reader *from, int node, sf_plan_accesses *into)
 {
     int status = node != 0 ? expect_mapping(from, node, "what a function does", NULL) : SF_OK;
-    if (node == 0 || status != SF_OK)
-        return status;
+    if (node == 0 || status != SF_OK) return status;
     const yaml_node_t *mapping = at(from, node);
     for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
          pair < mapping->data.mapping.pairs.top && status == SF_OK; pair++) {
@@ -257,13 +245,10 @@ static sf_plan_step *new_step(reader *from, int key, int node, int *status)
     for (size_t i = 0; i < algorithm->step_count && *status == SF_OK; i++)
         if (strcmp(algorithm->steps[i].name, word(from, key)) == 0)
             *status = refuse(from, key, "%.60s is described twice", word(from, key));
-    if (*status == SF_OK)
-        *status = expect_word(from, key, "the name of a function");
-    if (*status != SF_OK)
-        return NULL;
+    if (*status == SF_OK) *status = expect_word(from, key, "the name of a function");
+    if (*status != SF_OK) return NULL;
     char *name = copy_of(from, key, status);
-    if (name == NULL)
-        return NULL;
+    if (name == NULL) return NULL;
     sf_plan_step *step = &algorithm->steps[algorithm->step_count]; /* there is room for all */
     *step = (sf_plan_step){.name = name};
     from->nodes[algorithm->step_count++] = node;
@@ -275,13 +260,10 @@ static int read_function(reader *from, int key, int node)
     static const char *const keys[] = {"does", "in", "out", "chooses", NULL};
     int status = expect_mapping(from, node, "a function", keys);
     sf_plan_step *step = status == SF_OK ? new_step(from, key, node, &status) : NULL;
-    if (status == SF_OK)
-        status = read_accesses(from, find(from, node, "in"), &step->in);
-    if (status == SF_OK)
-        status = read_accesses(from, find(from, node, "out"), &step->out);
+    if (status == SF_OK) status = read_accesses(from, find(from, node, "in"), &step->in);
+    if (status == SF_OK) status = read_accesses(from, find(from, node, "out"), &step->out);
     int chooses = find(from, node, "chooses");
-    if (status == SF_OK && chooses != 0)
-        status = expect_list(from, chooses, "chooses");
+    if (status == SF_OK && chooses != 0) status = expect_list(from, chooses, "chooses");
     return status;
 }
 
@@ -290,8 +272,7 @@ static int read_function(reader *from, int key, int node)
 static int read_variable(reader *from, int node, uint32_t *variable)
 {
     int status = expect_word(from, node, "the name of a variable");
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *variable = sf_plan_name(&from->algorithm->variables, word(from, node), strlen(word(from, node)));
     return *variable != SF_PLAN_NONE ? SF_OK : sf_fail_memory(from->error);
 }
@@ -308,8 +289,7 @@ static int read_range(reader *from, int node, sf_plan_step *step)
                     : sf_plan_element_read(&access.element, text.data, &from->algorithm->trees,
                                            &from->algorithm->variables, &from->algorithm->parameters, &place);
     sf_text_free(&text);
-    if (expected == sf_plan_no_memory)
-        return sf_fail_memory(from->error);
+    if (expected == sf_plan_no_memory) return sf_fail_memory(from->error);
     sf_plan_element *element = &access.element;
     if (expected != NULL || element->depth == 0 || element->parameter != SF_PLAN_NONE)
         return refuse(from, node, "a loop over elements begins at one, as \"[0,1]\": found '%.60s'",
@@ -326,31 +306,25 @@ static int read_loop(reader *from, int key, int node)
     static const char *const keys[] = {"does", "+over", "+variable", "+from", "+to", "+do", NULL};
     int status = expect_mapping(from, node, "a loop", keys);
     sf_plan_step *step = status == SF_OK ? new_step(from, key, node, &status) : NULL;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     int over = find(from, node, "over");
     bool data = strcmp(word(from, over), "data") == 0;
     if (!data && strcmp(word(from, over), "elements") != 0)
         return refuse(from, over, "a loop is over data or over elements, found '%.60s'", word(from, over));
     step->kind = data ? SF_PLAN_LOOP_DATA : SF_PLAN_LOOP_ELEMENTS;
     step->from = copy_of(from, find(from, node, "from"), &status);
-    if (status == SF_OK)
-        step->to = copy_of(from, find(from, node, "to"), &status);
-    if (status == SF_OK)
-        status = read_variable(from, find(from, node, "variable"), &step->variable);
-    if (status == SF_OK && !data)
-        status = read_range(from, find(from, node, "from"), step);
+    if (status == SF_OK) step->to = copy_of(from, find(from, node, "to"), &status);
+    if (status == SF_OK) status = read_variable(from, find(from, node, "variable"), &step->variable);
+    if (status == SF_OK && !data) status = read_range(from, find(from, node, "from"), step);
     return status;
 }
 
 static int read_steps(reader *from, int functions, int loops)
 {
     int status = expect_mapping(from, functions, "functions", NULL);
-    if (status == SF_OK && loops != 0)
-        status = expect_mapping(from, loops, "loops", NULL);
+    if (status == SF_OK && loops != 0) status = expect_mapping(from, loops, "loops", NULL);
     for (int pass = 0; pass < 2 && status == SF_OK; pass++) {
-        if (pass == 1 && loops == 0)
-            break;
+        if (pass == 1 && loops == 0) break;
         const yaml_node_t *mapping = at(from, pass == 0 ? functions : loops);
         for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
              pair < mapping->data.mapping.pairs.top && status == SF_OK; pair++)
@@ -373,14 +347,12 @@ static size_t pair_count(reader *from, int node)
 static int read_calls(reader *from, int node, uint32_t caller, uint32_t **steps, size_t *count)
 {
     int status = expect_list(from, node, "what is done");
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (list_count(from, node) == 0)
         return refuse(from, node,
                       "the names of functions and loops are expected, in the order in which they run");
     *steps = sf_alloc(list_count(from, node), sizeof **steps);
-    if (*steps == NULL)
-        return sf_fail_memory(from->error);
+    if (*steps == NULL) return sf_fail_memory(from->error);
     for (*count = 0; *count < list_count(from, node); (*count)++) {
         int name = item(from, node, *count);
         uint32_t step = 0;
@@ -436,8 +408,7 @@ static bool is_chosen(reader *from, uint32_t step, const char *variable)
     int chooses =
         from->algorithm->steps[step].kind == SF_PLAN_FUNCTION ? find(from, from->nodes[step], "chooses") : 0;
     for (size_t i = 0; i < list_count(from, chooses); i++)
-        if (strcmp(word(from, item(from, chooses, i)), variable) == 0)
-            return true;
+        if (strcmp(word(from, item(from, chooses, i)), variable) == 0) return true;
     return false;
 }
 
@@ -469,8 +440,7 @@ static int check_meaning(reader *from, uint32_t number)
                       variables->items[step->variable]);
     for (uint32_t v = 0; v < variables->count; v++) {
         uint32_t around = loop_over(from, number, v);
-        if (around == SF_PLAN_NONE)
-            continue;
+        if (around == SF_PLAN_NONE) continue;
         if (loop && step->variable == v)
             return refuse(from, from->nodes[number], "%.60s: its variable %.60s is that of %.60s around it",
                           step->name, variables->items[v], from->algorithm->steps[around].name);
@@ -520,8 +490,7 @@ static int read_document(reader *from)
         return sf_fail(from->error, SF_DATA, from->name,
                        "is empty; configs/plans/1r.yaml shows what is expected");
     int status = expect_mapping(from, 1, "an algorithm", keys);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     int functions = find(from, 1, "functions"), loops = find(from, 1, "loops");
     size_t most = pair_count(from, functions) + pair_count(from, loops);
     algorithm->steps = sf_alloc(most, sizeof *algorithm->steps);
@@ -531,22 +500,15 @@ static int read_document(reader *from)
     if (algorithm->steps == NULL || from->nodes == NULL || from->callers == NULL || from->called == NULL)
         return sf_fail_memory(from->error);
     status = expect_word(from, find(from, 1, "algorithm"), "the name of the algorithm");
-    if (status == SF_OK)
-        algorithm->name = copy_of(from, find(from, 1, "algorithm"), &status);
-    if (status == SF_OK)
-        status = read_constants(from, find(from, 1, "constants"));
-    if (status == SF_OK)
-        status = read_model(from, find(from, 1, "model"));
-    if (status == SF_OK)
-        status = read_steps(from, functions, loops);
-    if (status == SF_OK)
-        status = read_compositions(from, find(from, 1, "composition"));
+    if (status == SF_OK) algorithm->name = copy_of(from, find(from, 1, "algorithm"), &status);
+    if (status == SF_OK) status = read_constants(from, find(from, 1, "constants"));
+    if (status == SF_OK) status = read_model(from, find(from, 1, "model"));
+    if (status == SF_OK) status = read_steps(from, functions, loops);
+    if (status == SF_OK) status = read_compositions(from, find(from, 1, "composition"));
     for (uint32_t i = 0; i < algorithm->step_count && status == SF_OK; i++) {
         status = check_meaning(from, i);
-        if (status == SF_OK)
-            status = check_variables(from, i, &algorithm->steps[i].in);
-        if (status == SF_OK)
-            status = check_variables(from, i, &algorithm->steps[i].out);
+        if (status == SF_OK) status = check_variables(from, i, &algorithm->steps[i].in);
+        if (status == SF_OK) status = check_variables(from, i, &algorithm->steps[i].out);
     }
     return status;
 }
@@ -554,8 +516,7 @@ static int read_document(reader *from)
 static int load_document(reader *from, const char *yaml, size_t length)
 {
     yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser))
-        return sf_fail_memory(from->error);
+    if (!yaml_parser_initialize(&parser)) return sf_fail_memory(from->error);
     yaml_parser_set_input_string(&parser, (const unsigned char *)yaml, length);
     int status = SF_OK;
     if (!yaml_parser_load(&parser, &from->document)) {
@@ -586,8 +547,7 @@ int sf_plan_parse(sf_plan_algorithm *algorithm, const char *yaml, size_t length,
     sf_free(from.nodes);
     sf_free(from.callers);
     sf_free(from.called);
-    if (status != SF_OK)
-        sf_plan_algorithm_free(algorithm);
+    if (status != SF_OK) sf_plan_algorithm_free(algorithm);
     return status;
 }
 

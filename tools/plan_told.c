@@ -128,8 +128,7 @@ static const char *keep(teller *of, sf_text *text)
 {
     char *kept = text->failed ? NULL : take(of, text->length + 1, 1);
     of->failed |= kept == NULL;
-    if (kept != NULL)
-        memcpy(kept, text->data != NULL ? text->data : "", text->length + 1);
+    if (kept != NULL) memcpy(kept, text->data != NULL ? text->data : "", text->length + 1);
     sf_text_free(text);
     return kept;
 }
@@ -151,8 +150,7 @@ static sf_column_list name_elements(teller *of, const sf_plan_dependencies *set)
         bool first = true;
         for (size_t k = 0; k < i && first; k++)
             first = !sf_plan_element_same(&set->items[k].element, &set->items[i].element);
-        if (first)
-            names[count++] = name_element(of, &set->items[i].element);
+        if (first) names[count++] = name_element(of, &set->items[i].element);
     }
     return (sf_column_list){names, count};
 }
@@ -218,8 +216,7 @@ static sf_column_list tell_loops(teller *of)
     size_t count = 0;
     for (size_t i = 0; loops != NULL && i < analysis->level_count; i++) {
         const sf_plan_level *level = &analysis->levels[i];
-        if (level->loop == SF_PLAN_NONE)
-            continue;
+        if (level->loop == SF_PLAN_NONE) continue;
         const sf_plan_step *loop = &algorithm->steps[level->loop];
         const char **body = take(of, loop->body_count, sizeof *body);
         for (size_t k = 0; body != NULL && k < loop->body_count; k++)
@@ -249,8 +246,7 @@ static uint32_t all_before(const sf_schedule *schedule, size_t stage)
 {
     uint32_t all = schedule->after[stage];
     for (size_t i = stage; i-- > 0;)
-        if ((all >> i & 1) != 0)
-            all |= schedule->after[i];
+        if ((all >> i & 1) != 0) all |= schedule->after[i];
     return all;
 }
 
@@ -259,8 +255,7 @@ static uint32_t just_before(const sf_schedule *schedule, size_t stage)
 {
     uint32_t own = schedule->after[stage];
     for (size_t i = 0; i < stage; i++)
-        if ((schedule->after[stage] >> i & 1) != 0)
-            own &= ~all_before(schedule, i);
+        if ((schedule->after[stage] >> i & 1) != 0) own &= ~all_before(schedule, i);
     return own;
 }
 
@@ -268,8 +263,7 @@ static uint32_t beside(const sf_schedule *schedule, size_t stage)
 {
     uint32_t others = ~all_before(schedule, stage) & ~(1u << stage);
     for (size_t i = 0; i < schedule->count; i++)
-        if ((all_before(schedule, i) >> stage & 1) != 0)
-            others &= ~(1u << i);
+        if ((all_before(schedule, i) >> stage & 1) != 0) others &= ~(1u << i);
     return others & ((1u << schedule->count) - 1);
 }
 
@@ -310,8 +304,7 @@ static sf_column_list tell_beside(teller *of, size_t stage)
     const char **names = take(of, of->schedule.count, sizeof *names);
     size_t count = 0;
     for (size_t i = 0; names != NULL && i < of->schedule.count; i++)
-        if ((beside(&of->schedule, stage) >> i & 1) != 0)
-            names[count++] = of->schedule.stages[i]->name;
+        if ((beside(&of->schedule, stage) >> i & 1) != 0) names[count++] = of->schedule.stages[i]->name;
     return (sf_column_list){names, count};
 }
 
@@ -346,8 +339,7 @@ static int tell(teller *of, sf_error *error)
         told->pairs = tell_pairs(of);
         told->loops = tell_loops(of);
         told->form = keep(of, &form);
-        if (told->file == NULL)
-            told->schedule = tell_schedule(of);
+        if (told->file == NULL) told->schedule = tell_schedule(of);
         status = of->failed ? sf_fail_memory(error) : SF_OK;
     }
     sf_plan_analysis_free(&of->analysis);
@@ -369,8 +361,7 @@ int sf_plan_tell_pipeline(sf_plan_told *told, bool virtual_clock, bool sequentia
     const sf_stage *const *stages = sf_hop_stages(virtual_clock);
     *told = (sf_plan_told){.clock = virtual_clock ? "virtual" : "real"};
     int status = sf_schedule_derive(&of.schedule, stages, sequential, error);
-    if (status == SF_OK)
-        status = sf_schedule_describe(&of.algorithm, stages, error);
+    if (status == SF_OK) status = sf_schedule_describe(&of.algorithm, stages, error);
     return status == SF_OK ? tell(&of, error) : status;
 }
 

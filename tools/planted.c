@@ -9,12 +9,10 @@ int sf_planted_read(sf_planted *planted, const char *path, const sf_recording *u
                     const sf_episodes_message *found, sf_error *error)
 {
     *planted = (sf_planted){0};
-    if (!sf_truth_in_file(path))
-        return SF_OK;
+    if (!sf_truth_in_file(path)) return SF_OK;
     sf_truth truth;
     int status = sf_truth_read(&truth, path, &units->units, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_planted_compare(planted, &truth, found, error);
     sf_truth_free(&truth);
     return status;

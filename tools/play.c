@@ -23,8 +23,7 @@ typedef struct playing {
 
 int sf_speed_parse(double *speed, const char *text, sf_error *error)
 {
-    if (sf_player_speed(text, speed))
-        return SF_OK;
+    if (sf_player_speed(text, speed)) return SF_OK;
     return sf_fail(error, SF_USAGE, "speed", "found '%s', expected max or a number from %g to %g", text,
                    SF_PLAYER_SLOWEST, SF_PLAYER_FASTEST);
 }
@@ -48,8 +47,7 @@ static int open_sender(playing *it, sf_error *error)
                                    .user = (void *)(uintptr_t)how};
     const sf_protocol *protocol;
     int status = sf_protocol_find(&protocol, how->protocol, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if ((how->key != NULL || how->clients != NULL) && protocol != &sf_protocol_synfire)
         return sf_fail(error, SF_USAGE, how->key != NULL ? "key" : "clients",
                        "the protocols of rigs have no keys: expected --protocol synfire");
@@ -64,11 +62,9 @@ static int stopped(sf_error *error)
 
 static int wait_for_subscribers(playing *it, sf_error *error)
 {
-    if (it->how->ready != NULL)
-        it->how->ready(it->how->user, it->sender->sending->address);
+    if (it->how->ready != NULL) it->how->ready(it->how->user, it->sender->sending->address);
     while (sf_sender_subscribers(it->sender) < (int64_t)it->how->subscribers) {
-        if (!goes_on((void *)(uintptr_t)it->how))
-            return stopped(error);
+        if (!goes_on((void *)(uintptr_t)it->how)) return stopped(error);
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 5 * SF_MILLISECOND);
     }
     return SF_OK;
@@ -77,8 +73,7 @@ static int wait_for_subscribers(playing *it, sf_error *error)
 static void note_lateness(playing *it, const sf_source *player)
 {
     int64_t late = sf_clock_monotonic_ns() - sf_player_due_ns(player);
-    if (it->how->speed > 0 && late > it->told->late_ns)
-        it->told->late_ns = late;
+    if (it->how->speed > 0 && late > it->told->late_ns) it->told->late_ns = late;
 }
 
 /* Plays the recording through once. */
@@ -86,17 +81,13 @@ static int play_once(playing *it, sf_source *player, sf_error *error)
 {
     sf_span span = sf_player_span(player);
     for (;;) {
-        if (!goes_on((void *)(uintptr_t)it->how))
-            return stopped(error);
+        if (!goes_on((void *)(uintptr_t)it->how)) return stopped(error);
         sf_batch batch;
         int result = player->kind->read(player, &batch, 50, error);
-        if (result < 0 || result == SF_READ_END)
-            return result < 0 ? result : SF_OK;
-        if (result == SF_READ_NOTHING)
-            continue;
+        if (result < 0 || result == SF_READ_END) return result < 0 ? result : SF_OK;
+        if (result == SF_READ_NOTHING) continue;
         int status = sf_sender_send(it->sender, &batch, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         note_lateness(it, player);
         if (!sf_progress_update(it->progress, "playing", (double)(batch.clock_ns - span.start_ns) * 1e-9,
                                 (double)(span.stop_ns - span.start_ns) * 1e-9))
@@ -121,16 +112,13 @@ static int play(playing *it, sf_error *error)
     do {
         sf_source *player;
         status = sf_player_open(&player, it->recording, it->how->speed, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         sf_span span = sf_player_span(player);
-        if (it->how->speed == 1)
-            sf_sender_set_origin(it->sender, sf_clock_wall_ns() - span.start_ns);
+        if (it->how->speed == 1) sf_sender_set_origin(it->sender, sf_clock_wall_ns() - span.start_ns);
         status = play_once(it, player, error);
         player->kind->close(player);
         again = again && span.stop_ns > span.start_ns;
-        if (again)
-            shift_recording(it->recording, span.stop_ns - span.start_ns);
+        if (again) shift_recording(it->recording, span.stop_ns - span.start_ns);
     } while (status == SF_OK && again);
     return status;
 }
@@ -138,10 +126,8 @@ static int play(playing *it, sf_error *error)
 /* The end is sent also when it was stopped, as long as subscribers have room for it. */
 static int finish(playing *it, int status, sf_error *error)
 {
-    if (status == SF_OK)
-        return sf_sender_end(it->sender, error);
-    if (status == SF_CANCELLED)
-        sf_sender_end(it->sender, NULL);
+    if (status == SF_OK) return sf_sender_end(it->sender, error);
+    if (status == SF_CANCELLED) sf_sender_end(it->sender, NULL);
     return status;
 }
 
@@ -151,8 +137,7 @@ int sf_play(sf_played *told, sf_recording *recording, const sf_playing *how, con
     *told = (sf_played){0};
     playing it = {.how = how, .progress = progress, .recording = recording, .told = told};
     int status = open_sender(&it, error);
-    if (status == SF_OK)
-        status = wait_for_subscribers(&it, error);
+    if (status == SF_OK) status = wait_for_subscribers(&it, error);
     if (status == SF_OK) {
         double start = sf_clock_seconds();
         told->began = true;

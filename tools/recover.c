@@ -69,12 +69,10 @@ static int name_files(sf_recovered *told, const char *path, sf_error *error)
     bool is_journal = ends_with(path, SUFFIX);
     char *named = sf_copy_string(path);
     *(is_journal ? &told->journal : &told->file) = named;
-    if (named == NULL)
-        return sf_fail_memory(error);
+    if (named == NULL) return sf_fail_memory(error);
     int status = is_journal ? sf_journal_recording(&told->file, path, error)
                             : sf_journal_find(&told->journal, &kinship, path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (told->journal != NULL && !is_there(told->journal)) {
         sf_free(told->journal);
         told->journal = NULL;
@@ -90,8 +88,7 @@ static int name_files(sf_recovered *told, const char *path, sf_error *error)
 
 static int set_aside(recovery *self, const char *reason, sf_error *error)
 {
-    if (self->has_file)
-        sf_recording_clear(&self->file);
+    if (self->has_file) sf_recording_clear(&self->file);
     self->has_file = false;
     sf_free(self->told->file_note);
     self->told->file_note = sf_copy_string(reason);
@@ -101,16 +98,13 @@ static int set_aside(recovery *self, const char *reason, sf_error *error)
 static int read_file(recovery *self, sf_error *error)
 {
     sf_error reason = {0};
-    if (!is_there(self->told->file))
-        return set_aside(self, "there is none", error);
+    if (!is_there(self->told->file)) return set_aside(self, "there is none", error);
     int status = sf_recording_read(&self->file, self->told->file, NULL, self->progress, &reason);
     self->has_file = status == SF_OK;
-    if (status == SF_OK)
-        return SF_OK;
+    if (status == SF_OK) return SF_OK;
     if (status != SF_NO_MEMORY && status != SF_CANCELLED && status != SF_UNAVAILABLE)
         return set_aside(self, reason.text, error);
-    if (error != NULL)
-        *error = reason;
+    if (error != NULL) *error = reason;
     return status;
 }
 
@@ -140,8 +134,7 @@ static int read_about(recovery *self, sf_error *error)
     sf_journal_record record;
     int status = sf_journal_reader_open(&self->reader, self->fd, path, error);
     self->told->journal_bytes = self->reader.length;
-    if (status == SF_OK)
-        status = sf_journal_next(&self->reader, &record, error);
+    if (status == SF_OK) status = sf_journal_next(&self->reader, &record, error);
     if (status == SF_OK && record.kind == SF_JOURNAL_BEGIN) {
         status = sf_journal_about_read(&self->about, &record, path, error);
         self->has_about = status == SF_OK;
@@ -156,8 +149,7 @@ static int read_about(recovery *self, sf_error *error)
 
 static int open_journal(recovery *self, sf_error *error)
 {
-    if (self->told->journal == NULL)
-        return SF_OK;
+    if (self->told->journal == NULL) return SF_OK;
     self->fd = open(self->told->journal, O_RDONLY | O_CLOEXEC);
     if (self->fd < 0)
         return sf_fail(error, SF_NO_INPUT, self->told->journal, "cannot open: %s", strerror(errno));
@@ -175,10 +167,8 @@ static bool same_units(const sf_units *one, const sf_units *other)
 static int take_stock(recovery *self, sf_error *error)
 {
     int status = compare_identities(self, error);
-    if (status == SF_OK)
-        status = read_file(self, error);
-    if (status == SF_OK)
-        status = open_journal(self, error);
+    if (status == SF_OK) status = read_file(self, error);
+    if (status == SF_OK) status = open_journal(self, error);
     if (status == SF_OK && self->has_about && self->has_file &&
         !same_units(&self->about.recording.units, &self->file.units))
         status = self->is_same ? set_aside(self, "its units are not those of the journal", error)
@@ -212,16 +202,14 @@ static char *new_name(const char *path)
     int stem = (int)(dot != NULL && dot != base ? dot - path : (ptrdiff_t)strlen(path));
     sf_text name = {0};
     sf_text_printf(&name, "%.*s-recovered%s", stem, path, path[stem] != '\0' ? path + stem : ".h5");
-    if (name.failed)
-        sf_text_free(&name);
+    if (name.failed) sf_text_free(&name);
     return name.data;
 }
 
 static int create_out(recovery *self, const char *out, sf_error *error)
 {
     self->told->out = out != NULL ? sf_copy_string(out) : new_name(self->told->file);
-    if (self->told->out == NULL)
-        return sf_fail_memory(error);
+    if (self->told->out == NULL) return sf_fail_memory(error);
     sf_recording of = self->has_about ? self->about.recording : self->file; /* borrowed */
     of.observed_count = 0;                                                  /* which are known at the end */
     const sf_layout_options options = {.kind = "recording",
@@ -233,17 +221,14 @@ static int create_out(recovery *self, const char *out, sf_error *error)
 
 static void see(recovery *self, int64_t first_ns, int64_t last_ns)
 {
-    if (!self->has_seen || first_ns < self->seen.start_ns)
-        self->seen.start_ns = first_ns;
-    if (!self->has_seen || last_ns >= self->seen.stop_ns)
-        self->seen.stop_ns = last_ns + 1;
+    if (!self->has_seen || first_ns < self->seen.start_ns) self->seen.start_ns = first_ns;
+    if (!self->has_seen || last_ns >= self->seen.stop_ns) self->seen.stop_ns = last_ns + 1;
     self->has_seen = true;
 }
 
 static int add_spikes(recovery *self, const sf_spike *spikes, size_t count, sf_error *error)
 {
-    if (count == 0)
-        return SF_OK;
+    if (count == 0) return SF_OK;
     see(self, spikes[0].time_ns, spikes[count - 1].time_ns);
     self->last_ns = spikes[count - 1].time_ns;
     self->spikes += count;
@@ -253,8 +238,7 @@ static int add_spikes(recovery *self, const sf_spike *spikes, size_t count, sf_e
 
 static int add_markers(recovery *self, const sf_marker *markers, size_t count, sf_error *error)
 {
-    if (count == 0)
-        return SF_OK;
+    if (count == 0) return SF_OK;
     see(self, markers[0].time_ns, markers[count - 1].time_ns);
     self->markers += count;
     self->told->markers += count;
@@ -268,8 +252,7 @@ static int fill_spikes(recovery *self, uint64_t to, sf_error *error)
 {
     uint64_t there = self->has_file ? self->file.spike_count : 0;
     to = to < there ? to : there;
-    if (self->spikes >= to)
-        return SF_OK;
+    if (self->spikes >= to) return SF_OK;
     self->told->spikes_of_file += to - self->spikes;
     return add_spikes(self, self->file.spikes + self->spikes, (size_t)(to - self->spikes), error);
 }
@@ -278,8 +261,7 @@ static int fill_markers(recovery *self, uint64_t to, sf_error *error)
 {
     uint64_t there = self->has_file ? self->file.marker_count : 0;
     to = to < there ? to : there;
-    if (self->markers >= to)
-        return SF_OK;
+    if (self->markers >= to) return SF_OK;
     self->told->markers_of_file += to - self->markers;
     return add_markers(self, self->file.markers + self->markers, (size_t)(to - self->markers), error);
 }
@@ -288,12 +270,10 @@ static int fill_markers(recovery *self, uint64_t to, sf_error *error)
 static int add_hole(recovery *self, int64_t next_ns, sf_error *error)
 {
     sf_span hole = {self->has_seen ? self->last_ns + 1 : INT64_MIN, next_ns};
-    if (self->told->spikes == 0)
-        hole.start_ns = INT64_MIN;
+    if (self->told->spikes == 0) hole.start_ns = INT64_MIN;
     if (sf_reserve(&self->holes, &self->hole_capacity, self->hole_count + 1, sizeof *self->holes) != 0)
         return sf_fail_memory(error);
-    if (hole.stop_ns > hole.start_ns)
-        self->holes[self->hole_count++] = hole;
+    if (hole.stop_ns > hole.start_ns) self->holes[self->hole_count++] = hole;
     return SF_OK;
 }
 
@@ -315,8 +295,7 @@ static bool agrees(const recovery *self, const sf_spike *spikes, uint64_t first,
 {
     for (size_t i = 0; i < count && first + i < self->file.spike_count; i++) {
         const sf_spike *other = &self->file.spikes[first + i];
-        if (other->time_ns != spikes[i].time_ns || other->unit != spikes[i].unit)
-            return false;
+        if (other->time_ns != spikes[i].time_ns || other->unit != spikes[i].unit) return false;
     }
     return true;
 }
@@ -332,16 +311,13 @@ static int take_spikes(recovery *self, const sf_journal_record *record, sf_error
 {
     const sf_spike *spikes = record->rows;
     size_t count = record->size / sizeof *spikes, known;
-    if (!pass_known(self->spikes, record->first, count, &known))
-        return SF_OK;
+    if (!pass_known(self->spikes, record->first, count, &known)) return SF_OK;
     int status = SF_OK;
     if (self->has_file && !agrees(self, spikes, record->first, count))
         status = self->is_same ? set_aside(self, "its spikes are not those of the journal", error)
                                : refuse_foreign(self->told, error);
-    if (status == SF_OK)
-        status = fill_spikes(self, record->first, error);
-    if (status != SF_OK || !are_spikes(self, spikes + known, count - known))
-        return status;
+    if (status == SF_OK) status = fill_spikes(self, record->first, error);
+    if (status != SF_OK || !are_spikes(self, spikes + known, count - known)) return status;
     if (record->first > self->spikes) {
         self->told->spikes_missing += record->first - self->spikes;
         self->spikes = record->first;
@@ -354,8 +330,7 @@ static int take_markers(recovery *self, const sf_journal_record *record, sf_erro
 {
     const sf_marker *markers = record->rows;
     size_t count = record->size / sizeof *markers, known;
-    if (!pass_known(self->markers, record->first, count, &known))
-        return SF_OK;
+    if (!pass_known(self->markers, record->first, count, &known)) return SF_OK;
     int status = fill_markers(self, record->first, error);
     for (size_t i = known; i < count; i++)
         if (markers[i].time_ns <= -SF_TIME_LIMIT_NS || markers[i].time_ns >= SF_TIME_LIMIT_NS ||
@@ -398,19 +373,15 @@ static int take_rows(recovery *self, const sf_journal_record *record, sf_error *
 {
     sf_recorder_table table =
         record->table < self->table_count ? self->tables[record->table] : SF_RECORDER_TABLES;
-    if (table == SF_RECORDER_TABLES)
-        return leave_out(self, record);
+    if (table == SF_RECORDER_TABLES) return leave_out(self, record);
     size_t row_size = sf_recorder_row_size(table), count = record->size / row_size, known;
-    if (!pass_known(self->rows[table], record->first, count, &known))
-        return SF_OK;
+    if (!pass_known(self->rows[table], record->first, count, &known)) return SF_OK;
     int status = SF_OK;
     if (record->first > self->rows[table]) {
-        if (record->first - self->rows[table] > self->reader.damaged / row_size)
-            return SF_OK;
+        if (record->first - self->rows[table] > self->reader.damaged / row_size) return SF_OK;
         status = pad_rows(self, table, record->first, error);
     }
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const char *rows = record->rows;
     self->rows[table] += count - known;
     self->told->rows += count - known;
@@ -475,10 +446,8 @@ static sf_span recorded_span(const recovery *self)
     else if (!self->told->ended && of->declared && self->about.part <= 1 &&
              of->recorded.start_ns < span.start_ns)
         span.start_ns = of->recorded.start_ns;
-    if (self->seen.start_ns < span.start_ns)
-        span.start_ns = self->seen.start_ns;
-    if (self->seen.stop_ns > span.stop_ns)
-        span.stop_ns = self->seen.stop_ns;
+    if (self->seen.start_ns < span.start_ns) span.start_ns = self->seen.start_ns;
+    if (self->seen.stop_ns > span.stop_ns) span.stop_ns = self->seen.stop_ns;
     return span;
 }
 
@@ -488,12 +457,9 @@ static int add_observed(const recovery *self, sf_text *pairs, sf_span span)
     for (size_t i = 0; i <= self->hole_count; i++) {
         bool is_last = i == self->hole_count;
         sf_span part = {span.start_ns, is_last ? span.stop_ns : self->holes[i].start_ns};
-        if (part.stop_ns > span.stop_ns)
-            part.stop_ns = span.stop_ns;
-        if (part.stop_ns > part.start_ns)
-            sf_text_append(pairs, (const char *)&part, sizeof part);
-        if (!is_last && self->holes[i].stop_ns > span.start_ns)
-            span.start_ns = self->holes[i].stop_ns;
+        if (part.stop_ns > span.stop_ns) part.stop_ns = span.stop_ns;
+        if (part.stop_ns > part.start_ns) sf_text_append(pairs, (const char *)&part, sizeof part);
+        if (!is_last && self->holes[i].stop_ns > span.start_ns) span.start_ns = self->holes[i].stop_ns;
     }
     return pairs->failed ? SF_NO_MEMORY : SF_OK;
 }
@@ -502,14 +468,12 @@ static int add_observed(const recovery *self, sf_text *pairs, sf_span span)
 static int write_observed(const recovery *self, sf_span recorded, sf_error *error)
 {
     const sf_recording *of = self->has_about ? &self->about.recording : &self->file;
-    if (self->hole_count == 0 && of->observed_count == 0)
-        return SF_OK;
+    if (self->hole_count == 0 && of->observed_count == 0) return SF_OK;
     sf_text pairs = {0};
     int status = SF_OK;
     for (size_t i = 0; status == SF_OK && i < of->observed_count; i++)
         status = add_observed(self, &pairs, of->observed[i]);
-    if (status == SF_OK && of->observed_count == 0)
-        status = add_observed(self, &pairs, recorded);
+    if (status == SF_OK && of->observed_count == 0) status = add_observed(self, &pairs, recorded);
     if (status != SF_OK)
         status = sf_fail_memory(error);
     else if (!sf_hdf_write_table(sf_layout_file(sf_recorder_file_layout(self->out)), "observed",
@@ -537,12 +501,9 @@ static int finish_out(recovery *self, sf_error *error)
 {
     const sf_span span = recorded_span(self);
     int status = write_observed(self, span, error);
-    if (status == SF_OK)
-        status = write_account(self, error);
-    if (status == SF_OK)
-        status = sf_layout_flush(sf_recorder_file_layout(self->out), true, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = write_account(self, error);
+    if (status == SF_OK) status = sf_layout_flush(sf_recorder_file_layout(self->out), true, error);
+    if (status != SF_OK) return status;
     self->told->recorded = span;
     status = sf_recorder_file_close(self->out, self->has_seen || self->told->ended ? &span : NULL, error);
     self->out = NULL;
@@ -552,17 +513,13 @@ static int finish_out(recovery *self, sf_error *error)
 static int recover(recovery *self, const char *path, const char *out, sf_error *error)
 {
     int status = name_files(self->told, path, error);
-    if (status == SF_OK)
-        status = take_stock(self, error);
+    if (status == SF_OK) status = take_stock(self, error);
     if (status != SF_OK || (self->told->journal == NULL && self->file.declared))
         return status; /* a whole file, and nothing beside it */
     status = create_out(self, out, error);
-    if (status == SF_OK && self->fd >= 0)
-        status = take_journal(self, error);
-    if (status == SF_OK)
-        status = fill_spikes(self, UINT64_MAX, error);
-    if (status == SF_OK)
-        status = fill_markers(self, UINT64_MAX, error);
+    if (status == SF_OK && self->fd >= 0) status = take_journal(self, error);
+    if (status == SF_OK) status = fill_spikes(self, UINT64_MAX, error);
+    if (status == SF_OK) status = fill_markers(self, UINT64_MAX, error);
     return status == SF_OK ? finish_out(self, error) : status;
 }
 
@@ -575,13 +532,10 @@ int sf_recover(sf_recovered *told, const char *path, const char *out, const sf_p
     sf_recorder_file_discard(self.out);
     sf_journal_reader_close(&self.reader);
     sf_journal_about_free(&self.about);
-    if (self.has_file)
-        sf_recording_clear(&self.file);
-    if (self.fd >= 0)
-        close(self.fd);
+    if (self.has_file) sf_recording_clear(&self.file);
+    if (self.fd >= 0) close(self.fd);
     sf_free(self.holes);
-    if (status != SF_OK)
-        sf_recovered_free(told);
+    if (status != SF_OK) sf_recovered_free(told);
     return status;
 }
 

@@ -12,8 +12,7 @@
 int sf_simulation_names(sf_recording **units, const sf_simulation_settings *settings, sf_error *error)
 {
     *units = sf_alloc(1, sizeof **units);
-    if (*units == NULL)
-        return sf_fail_memory(error);
+    if (*units == NULL) return sf_fail_memory(error);
     int status = sf_simulation_units(&(*units)->units, settings, error);
     if (status != SF_OK) {
         sf_recording_free(*units);
@@ -27,13 +26,11 @@ static int describe(sf_text *text, const sf_simulation_settings *settings, sf_er
 {
     sf_units units = {0};
     int status = sf_simulation_units(&units, settings, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(&sf_simulation_table, NULL, keys);
     for (size_t i = 0; i < count; i++) {
-        if (keys[i]->zero != NULL && sf_key_is_zero(keys[i], settings))
-            continue;
+        if (keys[i]->zero != NULL && sf_key_is_zero(keys[i], settings)) continue;
         sf_text_printf(text, "%s--", i > 0 ? " " : "");
         sf_key_option(text, keys[i]);
         if (keys[i]->type == SF_KEY_COUNT)
@@ -55,8 +52,7 @@ static int count_planted(sf_simulated *made, const sf_truth *truth, sf_error *er
     made->chains = truth->chains;
     made->chain_count = truth->chain_count;
     made->planted = sf_alloc(truth->chain_count, sizeof *made->planted);
-    if (made->planted == NULL)
-        return sf_fail_memory(error);
+    if (made->planted == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < truth->occurrence_count; i++)
         made->planted[truth->occurrences[i].chain]++;
     return SF_OK;
@@ -70,13 +66,10 @@ static int simulate(sf_simulated *made, const char *path, const sf_simulation_se
     sf_simulation *simulation = NULL;
     int status = describe(&description, settings, error);
     described.description = made->settings = description.data;
-    if (status == SF_OK)
-        status = sf_simulation_open(&simulation, &described, error);
+    if (status == SF_OK) status = sf_simulation_open(&simulation, &described, error);
     made->own = simulation;
-    if (status == SF_OK)
-        status = sf_simulation_write(simulation, path, &made->spikes, progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_simulation_write(simulation, path, &made->spikes, progress, error);
+    if (status != SF_OK) return status;
     const sf_recording *about = sf_simulation_about(simulation);
     made->duplicates = sf_simulation_duplicates(simulation);
     made->unit_count = about->units.count;
@@ -90,8 +83,7 @@ int sf_simulation_save(sf_simulated *made, const char *path, const sf_simulation
 {
     *made = (sf_simulated){0};
     int status = simulate(made, path, settings, progress, error);
-    if (status != SF_OK)
-        sf_simulated_free(made);
+    if (status != SF_OK) sf_simulated_free(made);
     return status;
 }
 

@@ -24,16 +24,14 @@ int sf_state_save(const char *path, const sf_density *density, const char *quant
     snprintf(state.quantity, sizeof state.quantity, "%s", quantity != NULL ? quantity : "");
     snprintf(state.name, sizeof state.name, "%s", name != NULL ? name : "");
     int status = sf_synopsis_of(&state.synopsis, density, error);
-    if (status == SF_OK)
-        status = sf_state_write(&state, path, provenance, error);
+    if (status == SF_OK) status = sf_state_write(&state, path, provenance, error);
     sf_state_free(&state);
     return status;
 }
 
 void sf_states_close(sf_states *states)
 {
-    if (states == NULL)
-        return;
+    if (states == NULL) return;
     for (size_t i = 0; i < states->parts; i++)
         sf_synopsis_close(&states->synopses[i]);
     sf_free(states->synopses);
@@ -56,8 +54,7 @@ static int check_alike(const sf_states *states, const sf_state *state, const cha
 static int take(sf_states *states, sf_state *state, const char *path, sf_error *error)
 {
     int status = states->files > 0 ? check_alike(states, state, path, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t part = 0;
     while (part < states->parts && !sf_synopsis_fits(&states->synopses[part], &state->synopsis))
         part++;
@@ -67,8 +64,7 @@ static int take(sf_states *states, sf_state *state, const char *path, sf_error *
         states->synopses[states->parts++] = state->synopsis;
         state->synopsis = (sf_synopsis){0};
     }
-    if (states->files++ == 0)
-        states->first = *state;
+    if (states->files++ == 0) states->first = *state;
     states->one_name =
         states->files == 1 || (states->one_name && strcmp(states->first.name, state->name) == 0);
     states->first.synopsis = (sf_synopsis){0};
@@ -83,8 +79,7 @@ bool sf_states_is_run(const char *path)
 static int read_state(sf_state *state, const char *path, const sf_states_asking *asking, sf_error *error)
 {
     *state = (sf_state){0};
-    if (!sf_states_is_run(path))
-        return sf_state_read(state, path, error);
+    if (!sf_states_is_run(path)) return sf_state_read(state, path, error);
     if (asking->density == NULL)
         return sf_fail(error, SF_USAGE, "--density",
                        "is needed to ask the run at %.80s: expected a name as in `quantity` of its messages, "
@@ -103,15 +98,13 @@ int sf_states_open(sf_states **out, char *const *paths, size_t count, const sf_s
 {
     *out = NULL;
     sf_states *states = sf_alloc(1, sizeof *states);
-    if (states == NULL)
-        return sf_fail_memory(error);
+    if (states == NULL) return sf_fail_memory(error);
     states->synopses = sf_alloc(count, sizeof *states->synopses);
     int status = states->synopses != NULL ? SF_OK : sf_fail_memory(error);
     for (size_t i = 0; status == SF_OK && i < count; i++) {
         sf_state state;
         status = read_state(&state, paths[i], asking, error);
-        if (status == SF_OK)
-            status = take(states, &state, paths[i], error);
+        if (status == SF_OK) status = take(states, &state, paths[i], error);
         sf_state_free(&state);
     }
     if (status == SF_OK)

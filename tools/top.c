@@ -31,8 +31,7 @@ static bool take_list(sf_msgpack *from, size_t length, int depth, json_t *list)
 {
     json_t *item;
     for (size_t i = 0; i < length; i++)
-        if (!take_tree(from, depth, &item) || json_array_append_new(list, item) != 0)
-            return false;
+        if (!take_tree(from, depth, &item) || json_array_append_new(list, item) != 0) return false;
     return true;
 }
 
@@ -42,8 +41,7 @@ static bool take_tree(sf_msgpack *from, int depth, json_t **tree)
     sf_msgpack_value of;
     bool whole = depth <= MOST_DEPTH && sf_msgpack_take(from, &of);
     *tree = NULL;
-    if (!whole)
-        return false;
+    if (!whole) return false;
     if (of.type == SF_MSGPACK_WHOLE)
         *tree = of.is_boolean ? json_boolean(of.whole) : json_integer(of.whole);
     else if (of.type == SF_MSGPACK_REAL)
@@ -54,8 +52,7 @@ static bool take_tree(sf_msgpack *from, int depth, json_t **tree)
         whole = (*tree = json_object()) != NULL && take_map(from, of.length, depth + 1, *tree);
     else if (of.type == SF_MSGPACK_LIST)
         whole = (*tree = json_array()) != NULL && take_list(from, of.length, depth + 1, *tree);
-    if (whole && *tree == NULL)
-        *tree = json_null();
+    if (whole && *tree == NULL) *tree = json_null();
     if (!whole) {
         json_decref(*tree);
         *tree = NULL;
@@ -134,8 +131,7 @@ static void add_stage(sf_top *top, const json_t *map)
     fill_took(row, map);
     bool beside = strcmp(row->name, "watch") == 0 || strcmp(row->name, "mine") == 0 ||
                   strcmp(row->name, "rewire") == 0; /* the hops do not wait for it */
-    if (!beside)
-        row->hop_share = row->p50_ms / top->hop_ms;
+    if (!beside) row->hop_share = row->p50_ms / top->hop_ms;
 }
 
 static void add_sink(sf_top *top, const json_t *map)
@@ -215,8 +211,7 @@ static int take(sf_top *top, const json_t *tree, sf_error *error)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the run refuses: %.200s",
                        json_is_string(why) ? json_string_value(why) : "it does not say why");
     }
-    if (json_is_true(ok) && json_is_null(status))
-        return SF_AGAIN;
+    if (json_is_true(ok) && json_is_null(status)) return SF_AGAIN;
     const json_t *topic = json_object_get(status, "topic");
     if (!json_is_string(topic) || strcmp(json_string_value(topic), "status") != 0)
         return sf_fail(error, SF_DATA, NULL, "what came is no status of a run");

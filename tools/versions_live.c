@@ -17,8 +17,6 @@ void sf_live_library_versions(sf_text *text)
     lo_version(lo, sizeof lo, NULL, NULL, NULL, 0, NULL, NULL, NULL);
     sf_text_printf(text, ", ZeroMQ %d.%d.%d, liblo %s, MessagePack %s, libyaml %s", zmq[0], zmq[1], zmq[2],
                    lo, msgpack_version(), yaml_get_version_string());
-    if (sf_redis_version() != NULL)
-        sf_text_printf(text, ", hiredis %s", sf_redis_version());
-    if (sf_web_library() != NULL)
-        sf_text_printf(text, ", %s", sf_web_library());
+    if (sf_redis_version() != NULL) sf_text_printf(text, ", hiredis %s", sf_redis_version());
+    if (sf_web_library() != NULL) sf_text_printf(text, ", %s", sf_web_library());
 }

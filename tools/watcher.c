@@ -25,8 +25,7 @@ int sf_watcher_open(sf_watcher **out, const sf_watcher_options *how, sf_error *e
 {
     *out = NULL;
     sf_watcher *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", how->endpoint);
     it->asks = how->token_file != NULL;
     int status =
@@ -43,8 +42,7 @@ int sf_watcher_open(sf_watcher **out, const sf_watcher_options *how, sf_error *e
 
 void sf_watcher_close(sf_watcher *it)
 {
-    if (it == NULL)
-        return;
+    if (it == NULL) return;
     sf_asker_close(&it->asker);
     sf_text_free(&it->request);
     sf_free(it);
@@ -65,8 +63,7 @@ static bool is_of_another_run(const sf_top *top, const sf_top *before)
 int sf_watcher_next(sf_watcher *it, sf_top *top, int timeout_ms, sf_error *error)
 {
     int status = it->asks ? sf_asker_send(&it->asker, &it->request, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_error reason = {0};
     status = sf_asker_receive(&it->asker, timeout_ms, take, top, &reason);
     if (status != SF_OK)
@@ -77,8 +74,7 @@ int sf_watcher_next(sf_watcher *it, sf_top *top, int timeout_ms, sf_error *error
         return SF_OK;
     }
     sf_top came = *top;
-    if (!is_of_another_run(top, &it->before))
-        sf_top_since(top, &it->before);
+    if (!is_of_another_run(top, &it->before)) sf_top_since(top, &it->before);
     it->before = came;
     it->told = *top;
     return SF_OK;

@@ -56,8 +56,7 @@ static void add(_Atomic uint64_t *counter, uint64_t amount)
 int sf_continuity_open(sf_continuity **out, const sf_continuity_settings *settings, sf_error *error)
 {
     *out = sf_alloc(1, sizeof **out);
-    if (*out == NULL)
-        return sf_fail_memory(error);
+    if (*out == NULL) return sf_fail_memory(error);
     (*out)->settings = *settings;
     (*out)->undone_ns = INT64_MIN;
     return SF_OK;
@@ -65,8 +64,7 @@ int sf_continuity_open(sf_continuity **out, const sf_continuity_settings *settin
 
 void sf_continuity_close(sf_continuity *continuity)
 {
-    if (continuity == NULL)
-        return;
+    if (continuity == NULL) return;
     sf_free(continuity->held.spikes);
     sf_free(continuity->held.markers);
     sf_free(continuity->near.spikes);
@@ -119,12 +117,9 @@ static int64_t behind(const sf_continuity *it)
 
 static verdict judge(const sf_continuity *it, int64_t time_ns)
 {
-    if (impossible(time_ns))
-        return IMPOSSIBLE;
-    if (!it->settled)
-        return FAR;
-    if (it->settings.leap_ns == 0)
-        return NEAR;
+    if (impossible(time_ns)) return IMPOSSIBLE;
+    if (!it->settled) return FAR;
+    if (it->settings.leap_ns == 0) return NEAR;
     bool near = time_ns <= it->near_to_ns && time_ns >= sf_time_plus(it->front_ns, -behind(it));
     return near ? NEAR : FAR;
 }
@@ -146,8 +141,7 @@ static void give(sf_continuity *it, sf_batch batch)
 
 bool sf_continuity_next(sf_continuity *it, sf_batch *batch)
 {
-    if (it->out_next == it->out_count)
-        return false;
+    if (it->out_next == it->out_count) return false;
     *batch = it->out[it->out_next++];
     return true;
 }
@@ -155,8 +149,7 @@ bool sf_continuity_next(sf_continuity *it, sf_batch *batch)
 static void begin_output(sf_continuity *it)
 {
     it->out_count = it->out_next = 0;
-    if (it->doubting)
-        return;
+    if (it->doubting) return;
     it->frame_count = it->held.spike_count = it->held.marker_count = 0;
 }
 
@@ -186,10 +179,8 @@ static int append(items *to, const sf_spike *spike, const sf_marker *marker)
         sf_reserve(&markers, &to->marker_capacity, to->marker_count + 1, sizeof *marker) != 0)
         return SF_NO_MEMORY;
     to->markers = markers;
-    if (spike != NULL)
-        to->spikes[to->spike_count++] = *spike;
-    if (marker != NULL)
-        to->markers[to->marker_count++] = *marker;
+    if (spike != NULL) to->spikes[to->spike_count++] = *spike;
+    if (marker != NULL) to->markers[to->marker_count++] = *marker;
     return SF_OK;
 }
 
@@ -198,11 +189,9 @@ static int append_items(sf_continuity *it, items *to, const sf_batch *batch, ver
 {
     int status = SF_OK;
     for (size_t i = 0; i < batch->spike_count && status == SF_OK; i++)
-        if (judge(it, batch->spikes[i].time_ns) == wanted)
-            status = append(to, &batch->spikes[i], NULL);
+        if (judge(it, batch->spikes[i].time_ns) == wanted) status = append(to, &batch->spikes[i], NULL);
     for (size_t i = 0; i < batch->marker_count && status == SF_OK; i++)
-        if (judge(it, batch->markers[i].time_ns) == wanted)
-            status = append(to, NULL, &batch->markers[i]);
+        if (judge(it, batch->markers[i].time_ns) == wanted) status = append(to, NULL, &batch->markers[i]);
     return status;
 }
 
@@ -235,8 +224,7 @@ static int hold(sf_continuity *it, const sf_batch *batch, sf_error *error)
             it->held.spike_count + it->held.marker_count + incoming > SF_CONTINUITY_ITEMS))
         leave_out_oldest(it);
     size_t spikes = it->held.spike_count, markers = it->held.marker_count;
-    if (append_items(it, &it->held, batch, FAR) != SF_OK)
-        return sf_fail_memory(error);
+    if (append_items(it, &it->held, batch, FAR) != SF_OK) return sf_fail_memory(error);
     it->frames[it->frame_count++] = (frame){.spikes = it->held.spike_count - spikes,
                                             .markers = it->held.marker_count - markers,
                                             .clock_ns = has_clock(it, batch) ? batch->clock_ns : INT64_MIN,
@@ -285,8 +273,7 @@ static void give_stragglers(sf_continuity *it)
 
 static void undo(sf_continuity *it)
 {
-    if (!it->doubting)
-        return;
+    if (!it->doubting) return;
     if (straggles(it)) {
         give_stragglers(it);
     } else {
@@ -329,8 +316,7 @@ static int64_t keep_within(sf_continuity *it, int64_t low_ns, int64_t high_ns)
         }
         of->spikes = spikes - spikes_before;
         of->markers = markers - markers_before;
-        if (of->clock_ns < low_ns || of->clock_ns > high_ns)
-            of->clock_ns = INT64_MIN;
+        if (of->clock_ns < low_ns || of->clock_ns > high_ns) of->clock_ns = INT64_MIN;
     }
     held->spike_count = spikes;
     held->marker_count = markers;
@@ -362,8 +348,7 @@ static void tell(sf_continuity *it, int64_t first_ns, bool joins, const char *wo
 /* Says what happened where the stream goes on at `first_ns`. */
 static void give_seam(sf_continuity *it, int64_t first_ns)
 {
-    if (!it->began)
-        return;
+    if (!it->began) return;
     bool ahead = it->settled && first_ns > it->front_ns;
     bool joins = it->settled ? !ahead : !goes_on(it, first_ns);
     add(&it->steps, ahead);
@@ -408,8 +393,7 @@ typedef struct times {
 static bool next_time(times *it, int64_t *time_ns)
 {
     bool spike = it->spike < it->of->spike_count, marker = it->marker < it->of->marker_count;
-    if (!spike && !marker)
-        return false;
+    if (!spike && !marker) return false;
     spike = spike && (!marker || it->of->spikes[it->spike].time_ns <= it->of->markers[it->marker].time_ns);
     *time_ns = spike ? it->of->spikes[it->spike++].time_ns : it->of->markers[it->marker++].time_ns;
     return true;
@@ -436,10 +420,8 @@ static void sort_time(sf_continuity *it, sorted *all, int64_t time_ns)
     all->near += is == NEAR;
     all->far += is == FAR;
     all->impossible += is == IMPOSSIBLE;
-    if (is == NEAR && time_ns > all->near_high_ns)
-        all->near_high_ns = time_ns;
-    if (is == FAR && time_ns < all->low_ns)
-        all->low_ns = time_ns;
+    if (is == NEAR && time_ns > all->near_high_ns) all->near_high_ns = time_ns;
+    if (is == FAR && time_ns < all->low_ns) all->low_ns = time_ns;
 }
 
 static void raise_high(const sf_continuity *it, sorted *all, int64_t time_ns)
@@ -465,8 +447,7 @@ static bool sort_near(const sf_continuity *it, sorted *all, const sf_batch *batc
         low_ns = time_ns < low_ns ? time_ns : low_ns;
         high_ns = time_ns > high_ns ? time_ns : high_ns;
     }
-    if (low_ns > high_ns || judge(it, low_ns) != NEAR || judge(it, high_ns) != NEAR)
-        return false;
+    if (low_ns > high_ns || judge(it, low_ns) != NEAR || judge(it, high_ns) != NEAR) return false;
     all->near = batch->spike_count + batch->marker_count + clock;
     all->near_high_ns = high_ns;
     return true;
@@ -478,17 +459,14 @@ static sorted sort_out(sf_continuity *it, const sf_batch *batch)
     times first = {.of = batch}, again = first;
     int64_t time_ns;
     it->near_to_ns = reach(it, it->front_ns, it->front_arrival_ns, batch->arrival_ns);
-    if (sort_near(it, &all, batch))
-        return all;
+    if (sort_near(it, &all, batch)) return all;
     it->near_to_ns = near_to(it, batch, it->near_to_ns);
     while (next_time(&first, &time_ns))
         sort_time(it, &all, time_ns);
-    if (has_clock(it, batch))
-        sort_time(it, &all, batch->clock_ns);
+    if (has_clock(it, batch)) sort_time(it, &all, batch->clock_ns);
     while (all.far > 0 && next_time(&again, &time_ns))
         raise_high(it, &all, time_ns);
-    if (all.far > 0 && has_clock(it, batch))
-        raise_high(it, &all, batch->clock_ns);
+    if (all.far > 0 && has_clock(it, batch)) raise_high(it, &all, batch->clock_ns);
     return all;
 }
 
@@ -498,8 +476,7 @@ static void leave_out_impossible(sf_continuity *it, const sf_batch *batch)
         add(&it->leaps, impossible(batch->spikes[i].time_ns));
     for (size_t i = 0; i < batch->marker_count; i++)
         add(&it->markers_left_out, impossible(batch->markers[i].time_ns));
-    if (has_clock(it, batch) && impossible(batch->clock_ns))
-        count_undone(it, batch->clock_ns);
+    if (has_clock(it, batch) && impossible(batch->clock_ns)) count_undone(it, batch->clock_ns);
 }
 
 /* Two clocks drift apart by far less than this part of what has passed since the last frame. */
@@ -513,8 +490,7 @@ static void tell_small_step(sf_continuity *it, const sf_batch *batch, const sort
 {
     int64_t ahead_ns = sf_time_plus(all->near_high_ns, -batch->arrival_ns);
     int64_t most_ns = sf_time_plus(it->lead_ns, SF_CONTINUITY_AHEAD_NS + drift(it, batch->arrival_ns));
-    if (it->settings.leap_ns == 0 || ahead_ns <= most_ns)
-        return;
+    if (it->settings.leap_ns == 0 || ahead_ns <= most_ns) return;
     add(&it->steps, 1);
     it->seen_ns = batch->arrival_ns;
     tell(it, all->near_high_ns, false, "the clock stepped ahead");
@@ -528,14 +504,12 @@ static int give_near(sf_continuity *it, const sf_batch *batch, const sorted *all
     it->near.spike_count = it->near.marker_count = 0;
     sf_batch near = *batch;
     if (all->far + all->impossible > 0) {
-        if (append_items(it, &it->near, batch, NEAR) != SF_OK)
-            return sf_fail_memory(error);
+        if (append_items(it, &it->near, batch, NEAR) != SF_OK) return sf_fail_memory(error);
         near.spikes = it->near.spikes;
         near.spike_count = it->near.spike_count;
         near.markers = it->near.markers;
         near.marker_count = it->near.marker_count;
-        if (judge(it, batch->clock_ns) != NEAR)
-            near.clock_ns = INT64_MIN;
+        if (judge(it, batch->clock_ns) != NEAR) near.clock_ns = INT64_MIN;
     }
     give(it, near);
     return SF_OK;
@@ -543,13 +517,11 @@ static int give_near(sf_continuity *it, const sf_batch *batch, const sorted *all
 
 static void move_front(sf_continuity *it, const sf_batch *batch, const sorted *all)
 {
-    if (all->near == 0)
-        return;
+    if (all->near == 0) return;
     int64_t lead_ns = sf_time_plus(it->lead_ns, -drift(it, batch->arrival_ns)); /* of a clock that is slow */
     int64_t ahead_ns = sf_time_plus(all->near_high_ns, -batch->arrival_ns);
     it->lead_ns = ahead_ns > lead_ns ? ahead_ns : lead_ns;
-    if (all->near_high_ns > it->front_ns)
-        it->front_ns = all->near_high_ns;
+    if (all->near_high_ns > it->front_ns) it->front_ns = all->near_high_ns;
     it->front_arrival_ns = batch->arrival_ns;
 }
 
@@ -561,23 +533,19 @@ static int doubt(sf_continuity *it, const sf_batch *batch, const sorted *all, sf
                                    all->low_ns <= reach(it, it->to_ns, it->seen_ns, batch->arrival_ns)));
     bool further = !there || all->high_ns > it->to_ns;
     if (!there) {
-        if (it->doubting)
-            count_undone(it, it->from_ns);
+        if (it->doubting) count_undone(it, it->from_ns);
         it->from_ns = all->low_ns;
         it->went_on = 0;
     } else {
         it->from_ns = all->low_ns < it->from_ns ? all->low_ns : it->from_ns;
         it->went_on += further;
     }
-    if (further)
-        it->to_ns = all->high_ns;
+    if (further) it->to_ns = all->high_ns;
     it->doubting = true;
     it->seen_ns = batch->arrival_ns;
     int status = SF_OK;
-    if (further || batch->spike_count + batch->marker_count > 0)
-        status = hold(it, batch, error);
-    if (status == SF_OK && it->went_on >= (it->settings.leap_ns > 0 ? SF_CONTINUITY_FRAMES : 0))
-        believe(it);
+    if (further || batch->spike_count + batch->marker_count > 0) status = hold(it, batch, error);
+    if (status == SF_OK && it->went_on >= (it->settings.leap_ns > 0 ? SF_CONTINUITY_FRAMES : 0)) believe(it);
     return status;
 }
 
@@ -591,18 +559,15 @@ static void begin_run(sf_continuity *it)
 int sf_continuity_take(sf_continuity *it, const sf_batch *batch, sf_error *error)
 {
     begin_output(it);
-    if (batch->restarts > 0)
-        begin_run(it);
+    if (batch->restarts > 0) begin_run(it);
     sorted all = sort_out(it, batch);
-    if (all.impossible > 0)
-        leave_out_impossible(it, batch);
+    if (all.impossible > 0) leave_out_impossible(it, batch);
     int status = SF_OK;
     if (all.near > 0)
         status = give_near(it, batch, &all, error);
     else
         give(it, without_times(batch));
-    if (all.far > 0 && status == SF_OK)
-        status = doubt(it, batch, &all, error);
+    if (all.far > 0 && status == SF_OK) status = doubt(it, batch, &all, error);
     move_front(it, batch, &all);
     atomic_store(&it->held_spikes, it->doubting ? it->held.spike_count : 0);
     return status;
@@ -611,8 +576,7 @@ int sf_continuity_take(sf_continuity *it, const sf_batch *batch, sf_error *error
 void sf_continuity_end(sf_continuity *it)
 {
     begin_output(it);
-    if (it->doubting && !it->settled)
-        believe(it);
+    if (it->doubting && !it->settled) believe(it);
     undo(it);
     atomic_store(&it->held_spikes, 0);
 }

@@ -9,8 +9,7 @@
 static int64_t difference(int64_t a_ns, int64_t b_ns)
 {
     int64_t rest;
-    if (!__builtin_sub_overflow(a_ns, b_ns, &rest))
-        return rest;
+    if (!__builtin_sub_overflow(a_ns, b_ns, &rest)) return rest;
     return a_ns < b_ns ? INT64_MIN : INT64_MAX;
 }
 

@@ -33,12 +33,10 @@ static void store(sf_history *history, uint64_t position, const sf_spike *spikes
 int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error)
 {
     sf_history grown = *history;
-    if (capacity <= history->capacity)
-        return SF_OK;
+    if (capacity <= history->capacity) return SF_OK;
     grown.capacity = capacity > LEAST_CAPACITY ? capacity : LEAST_CAPACITY;
     grown.spikes = sf_resize(NULL, grown.capacity, 2 * sizeof *grown.spikes);
-    if (grown.spikes == NULL)
-        return sf_fail_memory(error);
+    if (grown.spikes == NULL) return sf_fail_memory(error);
     if (history->end > history->begin)
         store(&grown, history->begin, sf_history_view(history, history->begin),
               (size_t)(history->end - history->begin));
@@ -73,22 +71,19 @@ int sf_history_append(sf_history *history, const sf_spike *spikes, size_t count,
 
 const sf_spike *sf_history_view(const sf_history *history, uint64_t position)
 {
-    if (history->capacity == 0)
-        return NULL;
+    if (history->capacity == 0) return NULL;
     /* From the slot of `begin`, so that the view of `end` itself still lies behind the others. */
     return history->spikes + history->begin % history->capacity + (position - history->begin);
 }
 
 uint64_t sf_history_find(const sf_history *history, int64_t time_ns)
 {
-    if (history->end == history->begin)
-        return history->end;
+    if (history->end == history->begin) return history->end;
     return history->begin + sf_spikes_lower_bound(sf_history_view(history, history->begin),
                                                   (size_t)(history->end - history->begin), time_ns);
 }
 
 void sf_history_drop_before(sf_history *history, uint64_t position)
 {
-    if (position > history->begin)
-        history->begin = position < history->end ? position : history->end;
+    if (position > history->begin) history->begin = position < history->end ? position : history->end;
 }

@@ -63,8 +63,7 @@ int sf_inlet_open(sf_inlet **inlet, const sf_inlet_settings *settings, uint32_t 
 {
     *inlet = NULL;
     sf_inlet *made = sf_alloc(1, sizeof *made);
-    if (made == NULL)
-        return sf_fail_memory(error);
+    if (made == NULL) return sf_fail_memory(error);
     made->settings = *settings;
     made->unit_offset = unit_offset;
     made->newest = made->promise = (sf_place){INT64_MIN, 0};
@@ -72,8 +71,7 @@ int sf_inlet_open(sf_inlet **inlet, const sf_inlet_settings *settings, uint32_t 
     int status = sf_ring_open(&made->spikes, sizeof(sf_spike), settings->ring, settings->policy, error);
     if (status == SF_OK)
         status = sf_ring_open(&made->markers, sizeof(sf_marker), SF_INLET_MARKERS, settings->policy, error);
-    if (status == SF_OK)
-        status = sf_ring_open(&made->notes, sizeof(note), NOTE_RING, SF_RING_BLOCK, error);
+    if (status == SF_OK) status = sf_ring_open(&made->notes, sizeof(note), NOTE_RING, SF_RING_BLOCK, error);
     if (status == SF_OK) {
         made->room = made->spikes.limit;
         made->held = sf_alloc(made->room, 2 * sizeof *made->held);
@@ -89,8 +87,7 @@ int sf_inlet_open(sf_inlet **inlet, const sf_inlet_settings *settings, uint32_t 
 
 void sf_inlet_close(sf_inlet *inlet)
 {
-    if (inlet == NULL)
-        return;
+    if (inlet == NULL) return;
     sf_ring_close(&inlet->spikes);
     sf_ring_close(&inlet->markers);
     sf_ring_close(&inlet->notes);
@@ -108,8 +105,7 @@ static bool waits(const sf_inlet *inlet)
 static void offer_markers(sf_inlet *inlet, const sf_batch *batch)
 {
     size_t rest = batch->marker_count - inlet->markers_done;
-    if (rest == 0)
-        return;
+    if (rest == 0) return;
     size_t pushed = sf_ring_push(&inlet->markers, batch->markers + inlet->markers_done, rest);
     inlet->markers_done += waits(inlet) ? pushed : rest;
 }
@@ -117,8 +113,7 @@ static void offer_markers(sf_inlet *inlet, const sf_batch *batch)
 static void offer_spikes(sf_inlet *inlet, const sf_batch *batch)
 {
     size_t rest = batch->spike_count - inlet->spikes_done;
-    if (rest == 0)
-        return;
+    if (rest == 0) return;
     size_t pushed = sf_ring_push(&inlet->spikes, batch->spikes + inlet->spikes_done, rest);
     size_t taken = waits(inlet) ? pushed : rest;
     inlet->spikes_done += taken;
@@ -129,8 +124,7 @@ static void offer_spikes(sf_inlet *inlet, const sf_batch *batch)
  */
 static bool pay_note(sf_inlet *inlet)
 {
-    if (inlet->owes && sf_ring_push(&inlet->notes, &inlet->owed, 1) == 1)
-        inlet->owes = false;
+    if (inlet->owes && sf_ring_push(&inlet->notes, &inlet->owed, 1) == 1) inlet->owes = false;
     return !inlet->owes;
 }
 
@@ -138,8 +132,7 @@ static void owe_note(sf_inlet *inlet, const sf_batch *batch, bool first, bool co
 {
     int64_t clock = complete ? batch->clock_ns : INT64_MIN;
     bool joins = first && batch->joins, still_joins = inlet->owes && inlet->owed.joins;
-    if (inlet->owes && inlet->owed.clock_ns > clock)
-        clock = inlet->owed.clock_ns;
+    if (inlet->owes && inlet->owed.clock_ns > clock) clock = inlet->owed.clock_ns;
     inlet->owed = (note){.spikes_after = sf_ring_pushed(&inlet->spikes),
                          .markers_after = sf_ring_pushed(&inlet->markers),
                          .clock_ns = clock,
@@ -155,8 +148,7 @@ static void owe_note(sf_inlet *inlet, const sf_batch *batch, bool first, bool co
 /* Once, however often the batch is offered. */
 static void count_faults(sf_inlet *inlet, const sf_batch *batch)
 {
-    if (inlet->faults_counted)
-        return;
+    if (inlet->faults_counted) return;
     inlet->faults_counted = true;
     add(&inlet->gaps, batch->gaps);
     add(&inlet->gap_lost, batch->gap_lost);
@@ -168,20 +160,16 @@ static void count_faults(sf_inlet *inlet, const sf_batch *batch)
 
 bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch)
 {
-    if (!pay_note(inlet) && (waits(inlet) || batch->joins))
-        return false;
+    if (!pay_note(inlet) && (waits(inlet) || batch->joins)) return false;
     size_t before = inlet->markers_done + inlet->spikes_done;
     offer_markers(inlet, batch); /* first, so that a marker goes with the spikes around it */
-    if (inlet->markers_done == batch->marker_count)
-        offer_spikes(inlet, batch);
+    if (inlet->markers_done == batch->marker_count) offer_spikes(inlet, batch);
     bool complete = inlet->markers_done == batch->marker_count && inlet->spikes_done == batch->spike_count;
-    if (!complete && inlet->markers_done + inlet->spikes_done == before)
-        return false;
+    if (!complete && inlet->markers_done + inlet->spikes_done == before) return false;
     count_faults(inlet, batch); /* before its spikes can be seen: who acts on these looks at it first */
     owe_note(inlet, batch, before == 0, complete);
     bool paid = pay_note(inlet);
-    if (!complete || (!paid && waits(inlet)))
-        return false;
+    if (!complete || (!paid && waits(inlet))) return false;
     inlet->markers_done = inlet->spikes_done = 0;
     inlet->faults_counted = false;
     return true;
@@ -246,8 +234,7 @@ sf_inlet_counts sf_inlet_count(const sf_inlet *inlet)
 
 static void raise_promise(sf_inlet *inlet, sf_place place)
 {
-    if (sf_place_before(inlet->promise, place))
-        inlet->promise = place;
+    if (sf_place_before(inlet->promise, place)) inlet->promise = place;
 }
 
 static int64_t shifted(const sf_inlet *inlet, int64_t time_ns)
@@ -259,26 +246,21 @@ static int64_t shifted(const sf_inlet *inlet, int64_t time_ns)
 static void join_epoch(sf_inlet *inlet, int64_t base_ns, sf_place given_out)
 {
     sf_place reached = sf_inlet_reached(inlet);
-    if (sf_place_before(reached, given_out))
-        reached = given_out;
-    if (reached.time_ns == INT64_MIN)
-        return; /* nothing to join on to */
+    if (sf_place_before(reached, given_out)) reached = given_out;
+    if (reached.time_ns == INT64_MIN) return; /* nothing to join on to */
     int64_t by_ns;
     if (__builtin_sub_overflow(sf_time_plus(reached.time_ns, 1), base_ns, &by_ns))
         by_ns = base_ns < 0 ? INT64_MAX : INT64_MIN;
     int64_t rest = by_ns % SF_MILLISECOND;
-    if (rest != 0)
-        by_ns = sf_time_plus(by_ns, rest > 0 ? SF_MILLISECOND - rest : -rest);
+    if (rest != 0) by_ns = sf_time_plus(by_ns, rest > 0 ? SF_MILLISECOND - rest : -rest);
     atomic_store(&inlet->shift_ns, by_ns);
 }
 
 static void measure_lateness(sf_inlet *inlet, int64_t time_ns)
 {
     int64_t late;
-    if (time_ns >= inlet->newest.time_ns)
-        return;
-    if (__builtin_sub_overflow(inlet->newest.time_ns, time_ns, &late))
-        late = INT64_MAX;
+    if (time_ns >= inlet->newest.time_ns) return;
+    if (__builtin_sub_overflow(inlet->newest.time_ns, time_ns, &late)) late = INT64_MAX;
     if (late > atomic_load_explicit(&inlet->lateness_max_ns, memory_order_relaxed))
         atomic_store_explicit(&inlet->lateness_max_ns, late, memory_order_relaxed);
 }
@@ -286,8 +268,7 @@ static void measure_lateness(sf_inlet *inlet, int64_t time_ns)
 /* Room behind those that wait; at most `room` of them do. */
 static void make_room(sf_inlet *inlet, size_t count)
 {
-    if (2 * inlet->room - inlet->last >= count)
-        return;
+    if (2 * inlet->room - inlet->last >= count) return;
     memmove(inlet->held, inlet->held + inlet->first, (inlet->last - inlet->first) * sizeof *inlet->held);
     inlet->last -= inlet->first;
     inlet->first = 0;
@@ -323,15 +304,13 @@ static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
     spike.time_ns = shifted(inlet, spike.time_ns);
     spike.unit += inlet->unit_offset;
     sf_place place = sf_place_of(&spike);
-    if (inlet->any_spike)
-        measure_lateness(inlet, spike.time_ns);
+    if (inlet->any_spike) measure_lateness(inlet, spike.time_ns);
     if (sf_place_before(place, inlet->promise) || sf_place_before(place, given_out)) {
         add(&inlet->late, 1);
         return;
     }
     hold(inlet, &spike, due_ns);
-    if (!inlet->any_spike || sf_place_before(inlet->newest, place))
-        inlet->newest = place;
+    if (!inlet->any_spike || sf_place_before(inlet->newest, place)) inlet->newest = place;
     inlet->any_spike = true;
     int64_t oldest = sf_time_plus(inlet->newest.time_ns, -inlet->settings.lateness_ns);
     raise_promise(inlet, (sf_place){oldest, 0});
@@ -342,8 +321,7 @@ static void admit(sf_inlet *inlet, sf_spike spike, sf_place given_out)
 static size_t admit_in_order(sf_inlet *inlet, const sf_spike *spikes, size_t count, sf_place given_out)
 {
     sf_place last = sf_place_before(inlet->promise, given_out) ? given_out : inlet->promise;
-    if (sf_place_before(last, inlet->newest))
-        last = inlet->newest;
+    if (sf_place_before(last, inlet->newest)) last = inlet->newest;
     make_room(inlet, count);
     sf_held *held = inlet->held + inlet->last;
     const int64_t shift_ns = atomic_load_explicit(&inlet->shift_ns, memory_order_relaxed);
@@ -352,13 +330,11 @@ static size_t admit_in_order(sf_inlet *inlet, const sf_spike *spikes, size_t cou
         sf_spike spike = spikes[taken];
         spike.time_ns = sf_time_plus(spike.time_ns, shift_ns);
         spike.unit += inlet->unit_offset;
-        if (sf_place_before(sf_place_of(&spike), last))
-            break;
+        if (sf_place_before(sf_place_of(&spike), last)) break;
         last = sf_place_of(&spike);
         held[taken] = (sf_held){spike, due_at(inlet, spikes[taken].time_ns)};
     }
-    if (taken == 0)
-        return 0;
+    if (taken == 0) return 0;
     inlet->last += taken;
     inlet->newest = last;
     inlet->any_spike = true;
@@ -370,8 +346,7 @@ static void admit_all(sf_inlet *inlet, const sf_spike *spikes, size_t count, sf_
 {
     for (size_t done = 0; done < count;) {
         done += admit_in_order(inlet, spikes + done, count - done, given_out);
-        if (done < count)
-            admit(inlet, spikes[done++], given_out);
+        if (done < count) admit(inlet, spikes[done++], given_out);
     }
 }
 
@@ -380,8 +355,7 @@ static void admit_all(sf_inlet *inlet, const sf_spike *spikes, size_t count, sf_
 static void hurry(sf_inlet *inlet)
 {
     sf_place first = sf_place_of(&inlet->held[inlet->first].spike);
-    if (!sf_place_before(inlet->promise, first))
-        return; /* they wait for another source */
+    if (!sf_place_before(inlet->promise, first)) return; /* they wait for another source */
     size_t half = inlet->room / 2;
     raise_promise(inlet, sf_place_of(&inlet->held[inlet->first + half].spike));
     add(&inlet->hurried, half + 1);
@@ -392,16 +366,14 @@ static bool take_spikes(sf_inlet *inlet, sf_place given_out)
 {
     for (;;) {
         uint64_t popped = sf_ring_popped(&inlet->spikes);
-        if (popped >= inlet->current.spikes_after)
-            return true;
+        if (popped >= inlet->current.spikes_after) return true;
         size_t room = inlet->room - (inlet->last - inlet->first);
         if (room == 0) {
             hurry(inlet);
             return false;
         }
         uint64_t wanted = inlet->current.spikes_after - popped;
-        if (wanted > room)
-            wanted = room;
+        if (wanted > room) wanted = room;
         const void *spikes;
         size_t taken = sf_ring_look(&inlet->spikes, &spikes, (size_t)wanted, NULL);
         admit_all(inlet, spikes, taken, given_out);
@@ -418,8 +390,7 @@ static sf_marker *waiting_marker(const sf_inlet *inlet, uint64_t index)
 static bool take_markers(sf_inlet *inlet)
 {
     while (sf_ring_popped(&inlet->markers) < inlet->current.markers_after) {
-        if (inlet->last_marker - inlet->first_marker == SF_INLET_MARKERS)
-            return false;
+        if (inlet->last_marker - inlet->first_marker == SF_INLET_MARKERS) return false;
         sf_marker marker;
         sf_ring_pop(&inlet->markers, &marker, 1, NULL);
         marker.time_ns = shifted(inlet, marker.time_ns);
@@ -443,8 +414,7 @@ static bool next_note(sf_inlet *inlet, sf_place given_out)
                                               .clock_ns = INT64_MIN};
         inlet->has_current = inlet->closing = true;
     }
-    if (inlet->has_current && inlet->current.joins)
-        join_epoch(inlet, inlet->current.base_ns, given_out);
+    if (inlet->has_current && inlet->current.joins) join_epoch(inlet, inlet->current.base_ns, given_out);
     return inlet->has_current;
 }
 
@@ -455,8 +425,7 @@ static void end_note(sf_inlet *inlet)
     if (inlet->current.clock_ns != INT64_MIN && shifted(inlet, inlet->current.clock_ns) > inlet->clock_ns)
         inlet->clock_ns = shifted(inlet, inlet->current.clock_ns);
     raise_promise(inlet, (sf_place){inlet->clock_ns, 0});
-    if (inlet->settings.lateness_ns == 0 && inlet->current.ends_batch)
-        raise_promise(inlet, inlet->newest);
+    if (inlet->settings.lateness_ns == 0 && inlet->current.ends_batch) raise_promise(inlet, inlet->newest);
     inlet->has_current = false;
     atomic_store(&inlet->ended, inlet->closing);
 }
@@ -464,8 +433,7 @@ static void end_note(sf_inlet *inlet)
 bool sf_inlet_take_in(sf_inlet *inlet, sf_place given_out)
 {
     while (inlet->has_current || next_note(inlet, given_out)) {
-        if (!take_markers(inlet) || !take_spikes(inlet, given_out))
-            return false;
+        if (!take_markers(inlet) || !take_spikes(inlet, given_out)) return false;
         end_note(inlet);
     }
     return true;
@@ -513,8 +481,7 @@ void sf_inlet_release(sf_inlet *inlet, size_t count, size_t duplicates, size_t k
 const sf_marker *sf_inlet_first_marker(const sf_inlet *inlet, int64_t time_ns)
 {
     uint64_t count = inlet->last_marker - inlet->first_marker;
-    if (count == 0)
-        return NULL;
+    if (count == 0) return NULL;
     const sf_marker *first = waiting_marker(inlet, inlet->first_marker);
     return first->time_ns <= time_ns || count == SF_INLET_MARKERS ? first : NULL;
 }

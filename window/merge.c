@@ -43,8 +43,7 @@ static int check(const sf_merge_settings *settings, sf_error *error)
             return sf_fail(error, SF_USAGE, NULL, "the sources have too many units: at most %lu are numbered",
                            (unsigned long)UINT32_MAX - 1);
     }
-    if (settings->stall_ns < 0)
-        return sf_fail(error, SF_USAGE, NULL, "the longest stall is negative");
+    if (settings->stall_ns < 0) return sf_fail(error, SF_USAGE, NULL, "the longest stall is negative");
     return SF_OK;
 }
 
@@ -56,8 +55,7 @@ static int open_inlets(sf_merge *merge, const sf_merge_settings *settings, sf_er
         entry *made = &merge->entries[merge->count];
         *made = (entry){.unit_offset = offset, .promise = {INT64_MIN, 0}, .reached = {INT64_MIN, 0}};
         int status = sf_inlet_open(&made->inlet, inlet, offset, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         offset += (uint32_t)inlet->unit_count;
     }
     return SF_OK;
@@ -67,11 +65,9 @@ int sf_merge_open(sf_merge **merge, const sf_merge_settings *settings, sf_error 
 {
     *merge = NULL;
     int status = check(settings, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_merge *made = sf_alloc(1, sizeof *made);
-    if (made == NULL)
-        return sf_fail_memory(error);
+    if (made == NULL) return sf_fail_memory(error);
     made->stall_ns = settings->stall_ns;
     made->drop_duplicates = settings->drop_duplicates;
     made->bound = (sf_place){INT64_MIN, 0};
@@ -95,8 +91,7 @@ int sf_merge_open(sf_merge **merge, const sf_merge_settings *settings, sf_error 
 
 void sf_merge_close(sf_merge *merge)
 {
-    if (merge == NULL)
-        return;
+    if (merge == NULL) return;
     for (size_t i = 0; i < merge->count; i++)
         sf_inlet_close(merge->entries[i].inlet);
     sf_free(merge->entries);
@@ -118,8 +113,7 @@ static sf_place furthest_reached(const sf_merge *merge)
     sf_place furthest = sf_inlet_reached(merge->entries[0].inlet);
     for (size_t i = 1; i < merge->count; i++) {
         sf_place reached = sf_inlet_reached(merge->entries[i].inlet);
-        if (sf_place_before(furthest, reached))
-            furthest = reached;
+        if (sf_place_before(furthest, reached)) furthest = reached;
     }
     return furthest;
 }
@@ -151,12 +145,10 @@ static bool find_bound(sf_merge *merge, int64_t now_ns, sf_place *bound)
     *bound = furthest;
     for (size_t i = 0; i < merge->count; i++) {
         entry *source = &merge->entries[i];
-        if (sf_inlet_ended(source->inlet))
-            continue;
+        if (sf_inlet_ended(source->inlet)) continue;
         any_open = true;
         watch_stall(source, furthest, merge->stall_ns, now_ns);
-        if (!source->stalled && sf_place_before(source->promise, *bound))
-            *bound = source->promise;
+        if (!source->stalled && sf_place_before(source->promise, *bound)) *bound = source->promise;
     }
     return any_open;
 }
@@ -166,8 +158,7 @@ static sf_place stream_end(const sf_merge *merge)
     sf_place end = {INT64_MIN, 0};
     for (size_t i = 0; i < merge->count; i++) {
         int64_t stop = sf_inlet_stop_ns(merge->entries[i].inlet);
-        if (stop > end.time_ns)
-            end.time_ns = stop;
+        if (stop > end.time_ns) end.time_ns = stop;
     }
     if (end.time_ns == INT64_MAX) /* where times were cut to: all that lies there is before the end */
         end.unit = UINT32_MAX;
@@ -189,14 +180,12 @@ static entry *next_source(const sf_merge *merge, sf_place *until)
     *until = merge->bound;
     for (size_t i = 0; i < merge->count; i++) {
         entry *source = &merge->entries[i];
-        if (sf_inlet_first(source->inlet) == NULL || sf_place_before(*until, first_place(source)))
-            continue;
+        if (sf_inlet_first(source->inlet) == NULL || sf_place_before(*until, first_place(source))) continue;
         if (next != NULL && !sf_place_before(first_place(source), first_place(next))) {
             *until = first_place(source);
             continue;
         }
-        if (next != NULL)
-            *until = first_place(next);
+        if (next != NULL) *until = first_place(next);
         next = source;
     }
     return next;
@@ -209,8 +198,7 @@ static void emit_run(sf_merge *merge, entry *source, sf_place until, sf_merged *
     const sf_held *held = sf_inlet_waiting(source->inlet, &count);
     for (; taken < count && merged->spike_count < merge->batch; taken++) {
         sf_place place = sf_place_of(&held[taken].spike);
-        if (sf_place_before(until, place))
-            break;
+        if (sf_place_before(until, place)) break;
         bool duplicate = merge->any_emitted && !sf_place_before(merge->last_emitted, place);
         duplicates += duplicate;
         if (!duplicate || !merge->drop_duplicates) {
@@ -229,8 +217,7 @@ static bool emit_spikes(sf_merge *merge, sf_merged *merged)
     sf_place until;
     entry *source;
     while ((source = next_source(merge, &until)) != NULL) {
-        if (merged->spike_count == merge->batch)
-            return false;
+        if (merged->spike_count == merge->batch) return false;
         emit_run(merge, source, until, merged);
     }
     return true;
@@ -249,8 +236,7 @@ static bool emit_markers(sf_merge *merge, int64_t until_ns, sf_merged *merged)
                 from = merge->entries[i].inlet;
             }
         }
-        if (next == NULL)
-            return true;
+        if (next == NULL) return true;
         bool late = next->time_ns < merge->last_marker_ns;
         if (!late) {
             merge->last_marker_ns = next->time_ns;
@@ -268,10 +254,8 @@ void sf_merge_pull(sf_merge *merge, int64_t now_ns, sf_merged *merged)
         all_in = sf_inlet_take_in(merge->entries[i].inlet, merge->bound) && all_in;
     sf_place bound;
     bool open = find_bound(merge, now_ns, &bound);
-    if (!open)
-        bound = stream_end(merge);
-    if (sf_place_before(merge->bound, bound))
-        merge->bound = bound;
+    if (!open) bound = stream_end(merge);
+    if (sf_place_before(merge->bound, bound)) merge->bound = bound;
     *merged = (sf_merged){.spikes = merge->spikes, .arrivals_ns = merge->arrivals, .markers = merge->markers};
     bool all_out = emit_spikes(merge, merged);
     merged->watermark_ns = all_out ? merge->bound.time_ns : merge->last_emitted.time_ns;

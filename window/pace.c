@@ -12,14 +12,12 @@ static void begin_span(sf_pace *pace, int64_t time_ns, int64_t arrival_ns)
 
 double sf_pace_take(sf_pace *pace, int64_t time_ns, int64_t arrival_ns)
 {
-    if (!pace->began)
-        begin_span(pace, time_ns, arrival_ns);
+    if (!pace->began) begin_span(pace, time_ns, arrival_ns);
     if (!pace->settled && arrival_ns - pace->arrival_ns >= SF_PACE_SETTLES_NS) {
         pace->settled = true;
         begin_span(pace, time_ns, arrival_ns);
     }
-    if (!pace->settled || arrival_ns - pace->arrival_ns < SF_PACE_NS)
-        return 0;
+    if (!pace->settled || arrival_ns - pace->arrival_ns < SF_PACE_NS) return 0;
     double now = ((double)time_ns - (double)pace->time_ns) / ((double)arrival_ns - (double)pace->arrival_ns);
     bool agrees = pace->last != 0 && fabs(now - pace->last) <= SF_PACE_ALIKE * pace->last;
     pace->last = now > 0 ? now : 0;

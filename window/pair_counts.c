@@ -124,8 +124,7 @@ static void close_stretch(stretch *closed)
 
 void sf_pair_counts_close(sf_pair_counts *pairs)
 {
-    if (pairs == NULL)
-        return;
+    if (pairs == NULL) return;
     for (size_t i = 0; pairs->shares != NULL && i < pairs->share_count; i++)
         close_share(&pairs->shares[i], pairs->table_count);
     for (unsigned i = 0; pairs->workers != NULL && i < pairs->threads; i++)
@@ -147,8 +146,7 @@ static int open_carries(carry **opened, size_t count, size_t units)
     *opened = sf_alloc(count, sizeof **opened);
     for (size_t i = 0; *opened != NULL && i < count; i++) {
         (*opened)[i].first = sf_alloc(units + 1, sizeof *(*opened)->first);
-        if ((*opened)[i].first == NULL)
-            return SF_NO_MEMORY;
+        if ((*opened)[i].first == NULL) return SF_NO_MEMORY;
     }
     return *opened != NULL ? SF_OK : SF_NO_MEMORY;
 }
@@ -164,8 +162,7 @@ static int open_shares(sf_pair_counts *pairs)
         own->begin = (uint32_t)(pairs->unit_count * i / pairs->share_count);
         own->end = (uint32_t)(pairs->unit_count * (i + 1) / pairs->share_count);
         status = open_carries(&own->carried, pairs->table_count, own->end - own->begin);
-        if (status == SF_OK)
-            status = open_carries(&own->next, pairs->table_count, own->end - own->begin);
+        if (status == SF_OK) status = open_carries(&own->next, pairs->table_count, own->end - own->begin);
     }
     return status;
 }
@@ -179,8 +176,7 @@ static int open_workers(sf_pair_counts *pairs)
                       .mark = FIRST_MARK,
                       .taken = sf_alloc(pairs->unit_count, sizeof *w->taken),
                       .entries = sf_alloc(pairs->unit_count, sizeof *w->entries)};
-        if (w->taken == NULL || w->entries == NULL)
-            return SF_NO_MEMORY;
+        if (w->taken == NULL || w->entries == NULL) return SF_NO_MEMORY;
     }
     return pairs->workers != NULL ? SF_OK : SF_NO_MEMORY;
 }
@@ -191,8 +187,7 @@ static int open_tables(sf_pair_counts *pairs, const sf_delay *delays)
     for (size_t i = 0; pairs->tables != NULL && i < pairs->table_count; i++) {
         pairs->tables[i].delay = delays[i];
         pairs->tables[i].counts = sf_alloc(pairs->unit_count, sizeof *pairs->tables->counts);
-        if (pairs->tables[i].counts == NULL)
-            return SF_NO_MEMORY;
+        if (pairs->tables[i].counts == NULL) return SF_NO_MEMORY;
     }
     return pairs->tables != NULL ? SF_OK : SF_NO_MEMORY;
 }
@@ -203,8 +198,7 @@ int sf_pair_counts_open(sf_pair_counts **opened, size_t unit_count, const sf_del
 {
     *opened = NULL;
     sf_pair_counts *pairs = sf_alloc(1, sizeof *pairs);
-    if (pairs == NULL)
-        return sf_fail_memory(error);
+    if (pairs == NULL) return sf_fail_memory(error);
     *pairs = (sf_pair_counts){.unit_count = unit_count,
                               .self = self,
                               .most = most,
@@ -213,10 +207,8 @@ int sf_pair_counts_open(sf_pair_counts **opened, size_t unit_count, const sf_del
                               .table_count = delay_count,
                               .threads = threads};
     int status = open_tables(pairs, delays);
-    if (status == SF_OK)
-        status = open_shares(pairs);
-    if (status == SF_OK)
-        status = open_workers(pairs);
+    if (status == SF_OK) status = open_shares(pairs);
+    if (status == SF_OK) status = open_workers(pairs);
     status = status == SF_OK ? sf_trains_open(&pairs->trains, unit_count, error) : sf_fail_memory(error);
     if (status == SF_OK)
         *opened = pairs;
@@ -243,8 +235,7 @@ static int lay_out(stretch *s, const sf_history *history, uint64_t begin, uint64
     uint32_t count = (uint32_t)(end - begin), near = 0, far = 0;
     s->position = begin;
     s->count = count;
-    if (reserve_stretch(s, count, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (reserve_stretch(s, count, error) != SF_OK) return SF_NO_MEMORY;
     const sf_spike *spikes = sf_history_view(history, begin);
     const sf_delay beyond = {delay.high_ns, INT64_MAX};
     for (uint32_t i = 0; i < count; i++) {
@@ -266,8 +257,7 @@ static int lay_out_entering(sf_pair_counts *pairs, const sf_history *history, ui
     uint64_t first = pairs->end;
     if (first < end)
         first = sf_history_find(history, sf_time_plus(sf_history_time(history, first), -delay.high_ns));
-    if (first < pairs->begin)
-        first = pairs->begin;
+    if (first < pairs->begin) first = pairs->begin;
     return lay_out(&pairs->entering, history, first, end, delay, error);
 }
 
@@ -329,8 +319,7 @@ static void begin_unit(worker *w, uint32_t unit, const stretch *s)
         memset(w->taken, 0, w->pairs->unit_count * sizeof *w->taken);
         w->mark = 0;
     }
-    if (!w->pairs->self)
-        w->taken[unit] = UINT32_MAX;
+    if (!w->pairs->self) w->taken[unit] = UINT32_MAX;
 }
 
 static void end_unit(worker *w, uint32_t unit, const stretch *s)
@@ -350,11 +339,9 @@ static int reserve_carry(carry *c, size_t more)
 static int carry_on(carry *next, const carry *before, uint32_t number, uint64_t since)
 {
     size_t first = before->first[number], last = before->first[number + 1];
-    if (reserve_carry(next, last - first) != SF_OK)
-        return SF_NO_MEMORY;
+    if (reserve_carry(next, last - first) != SF_OK) return SF_NO_MEMORY;
     for (size_t i = first; i < last; i++)
-        if (before->items[i].end >= since)
-            next->items[next->count++] = before->items[i];
+        if (before->items[i].end >= since) next->items[next->count++] = before->items[i];
     return SF_OK;
 }
 
@@ -363,13 +350,10 @@ static int carry_on(carry *next, const carry *before, uint32_t number, uint64_t 
 static int carry_instead(carry *c, size_t kept, uint32_t to, uint64_t again, uint64_t begin)
 {
     for (size_t i = kept; i < c->count; i++)
-        if (c->items[i].unit != to)
-            c->items[kept++] = c->items[i];
+        if (c->items[i].unit != to) c->items[kept++] = c->items[i];
     c->count = kept;
-    if (reserve_carry(c, 1) != SF_OK)
-        return SF_NO_MEMORY;
-    if (again > begin)
-        c->items[c->count++] = (carried){to, again - 1};
+    if (reserve_carry(c, 1) != SF_OK) return SF_NO_MEMORY;
+    if (again > begin) c->items[c->count++] = (carried){to, again - 1};
     return SF_OK;
 }
 
@@ -379,14 +363,11 @@ static int carry_instead(carry *c, size_t kept, uint32_t to, uint64_t again, uin
 static int take_last(worker *w, carry *next, uint32_t start, uint32_t first, uint32_t last, size_t *hits)
 {
     const stretch *s = &w->pairs->entering;
-    if (first >= last)
-        return SF_OK;
-    if (reserve_carry(next, last - first) != SF_OK)
-        return SF_NO_MEMORY;
+    if (first >= last) return SF_OK;
+    if (reserve_carry(next, last - first) != SF_OK) return SF_NO_MEMORY;
     for (uint32_t i = first; i < last; i++) {
         size_t taken = take(w, s, start, i, i + 1, *hits);
-        if (taken > *hits)
-            next->items[next->count++] = (carried){s->unit[i], s->position + i};
+        if (taken > *hits) next->items[next->count++] = (carried){s->unit[i], s->position + i};
         *hits = taken;
     }
     return SF_OK;
@@ -425,10 +406,8 @@ static int enter(const turn *at, uint64_t keep)
     size_t hits = 0;
     while (i > train->begin && sf_train_at(train, i - 1)->position >= s->position)
         i--;
-    if (carry_on(at->next, at->before, at->number, keep) != SF_OK)
-        return SF_NO_MEMORY;
-    if (i == train->end)
-        return SF_OK;
+    if (carry_on(at->next, at->before, at->number, keep) != SF_OK) return SF_NO_MEMORY;
+    if (i == train->end) return SF_OK;
     if (train->end - train->begin > UINT16_MAX && !counts->is_wide &&
         sf_tally_widen(counts, pairs->unit_count) != 0)
         return SF_NO_MEMORY;
@@ -439,8 +418,7 @@ static int enter(const turn *at, uint64_t keep)
         uint64_t next = i + 1 < train->end ? sf_train_at(train, i + 1)->position : UINT64_MAX;
         uint32_t first = larger(s->near[start], fresh), last = territory_end(s, start, next);
         hits = take(w, s, start, first, smaller(last, late), hits);
-        if (take_last(w, at->next, start, larger(first, late), last, &hits) != SF_OK)
-            return SF_NO_MEMORY;
+        if (take_last(w, at->next, start, larger(first, late), last, &hits) != SF_OK) return SF_NO_MEMORY;
     }
     end_unit(w, at->unit, s);
     return sf_tally_add(counts, w->hits, hits, pairs->unit_count) == 0 ? SF_OK : SF_NO_MEMORY;
@@ -469,8 +447,7 @@ static void follow(chains *c, const sf_queue *from, uint64_t early, const sf_que
                         : early < from->end ? sf_train_at(from, early)->position
                                             : UINT64_MAX; /* no occurrence to come starts before */
         c->met = next >= c->old && next >= c->new;
-        if (c->met || start == NULL)
-            continue;
+        if (c->met || start == NULL) continue;
         if (start->position >= c->old) {
             c->old = end->position + 1;
             old_count++;
@@ -508,8 +485,7 @@ static int leave(const turn *at, uint64_t begin)
     size_t hits = 0;
     while (stays < train->end && sf_train_at(train, stays)->position < begin)
         stays++;
-    if (stays == train->begin)
-        return SF_OK;
+    if (stays == train->begin) return SF_OK;
     /* From here on an occurrence lies across the next spike of A. */
     uint64_t second = stays < train->end ? sf_train_at(train, stays)->position - s->position : UINT64_MAX;
     uint32_t across = second < s->count ? (uint32_t)second : s->count;
@@ -530,8 +506,7 @@ static int leave(const turn *at, uint64_t begin)
     }
     end_unit(w, at->unit, s);
     sf_tally_subtract(counts, w->hits, hits);
-    if (stays == train->end)
-        sf_tally_free(counts);
+    if (stays == train->end) sf_tally_free(counts);
     return SF_OK;
 }
 
@@ -560,8 +535,7 @@ static int gather(sf_pair_counts *pairs)
     size_t count = 0;
     for (size_t i = 0; i < pairs->share_count; i++)
         count += pairs->shares[i].found_count;
-    if (sf_reserve(&pairs->found, &pairs->found_room, count, sizeof *pairs->found) != 0)
-        return SF_NO_MEMORY;
+    if (sf_reserve(&pairs->found, &pairs->found_room, count, sizeof *pairs->found) != 0) return SF_NO_MEMORY;
     for (size_t i = 0; i < pairs->share_count; i++) {
         const share *own = &pairs->shares[i];
         if (own->found_count > 0)
@@ -577,8 +551,7 @@ static int gather(sf_pair_counts *pairs)
 static uint64_t keep_from(const sf_pair_counts *pairs, const sf_history *history, uint64_t end,
                           sf_delay delay)
 {
-    if (end == pairs->end)
-        return pairs->begin;
+    if (end == pairs->end) return pairs->begin;
     uint64_t first =
         sf_history_find(history, sf_time_plus(sf_history_time(history, end - 1), -delay.high_ns));
     return first > pairs->begin ? first : pairs->begin;
@@ -606,10 +579,8 @@ static int slide_share(void *context, unsigned worker_number, size_t number)
         const turn at = {w, all->t, unit, unit - own->begin, before, next, next->count};
         next->first[at.number] = next->count;
         status = enter(&at, all->keep);
-        if (status == SF_OK)
-            status = leave(&at, all->begin);
-        if (status == SF_OK)
-            status = find(&at, own, all->begin, all->least);
+        if (status == SF_OK) status = leave(&at, all->begin);
+        if (status == SF_OK) status = find(&at, own, all->begin, all->least);
     }
     next->first[own->end - own->begin] = next->count;
     carry old = *before;
@@ -623,10 +594,8 @@ static int slide_table(sf_pair_counts *pairs, table *t, const sf_history *histor
 {
     slide all = {pairs, t, begin, keep_from(pairs, history, end, t->delay), least};
     int status = lay_out_entering(pairs, history, end, t->delay, error);
-    if (status == SF_OK)
-        status = lay_out_leaving(pairs, history, begin, end, t->delay, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = lay_out_leaving(pairs, history, begin, end, t->delay, error);
+    if (status != SF_OK) return status;
     status = sf_parallel_for(pairs->threads, pairs->share_count, slide_share, &all);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
@@ -637,8 +606,7 @@ int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint6
     pairs->found_count = 0;
     for (size_t i = 0; i < pairs->share_count; i++)
         pairs->shares[i].found_count = 0;
-    if (end == 0)
-        return SF_OK;
+    if (end == 0) return SF_OK;
     if (end - pairs->begin >= MOST_SPIKES)
         return sf_fail(error, SF_DATA, NULL, "a window of 2^31 spikes is too long for a graph of its pairs");
     pairs->trains.span_ns = history->span_ns;
@@ -646,8 +614,7 @@ int sf_pair_counts_slide(sf_pair_counts *pairs, const sf_history *history, uint6
                                   (size_t)(end - pairs->end), pairs->end, error);
     for (size_t i = 0; i < pairs->table_count && status == SF_OK; i++)
         status = slide_table(pairs, &pairs->tables[i], history, begin, end, least, error);
-    if (status == SF_OK && gather(pairs) != SF_OK)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && gather(pairs) != SF_OK) status = sf_fail_memory(error);
     sf_trains_drop_before(&pairs->trains, begin);
     pairs->begin = begin;
     pairs->end = end;

@@ -39,10 +39,8 @@ static void close_there(void *context)
 
 void sf_pairs_there_close(sf_pairs_there *pairs)
 {
-    if (pairs == NULL)
-        return;
-    if (pairs->pairs != NULL)
-        sf_device_discard(pairs->device, close_there, pairs);
+    if (pairs == NULL) return;
+    if (pairs->pairs != NULL) sf_device_discard(pairs->device, close_there, pairs);
     sf_resident_close(pairs->coming);
     sf_resident_close(pairs->going);
     sf_free(pairs->there);
@@ -74,8 +72,7 @@ int sf_pairs_there_open(sf_pairs_there **opened, sf_device *device, size_t unit_
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s counts no pairs of %zu units", sf_device_name(device),
                        unit_count);
     sf_pairs_there *p = sf_alloc(1, sizeof *p);
-    if (p == NULL)
-        return sf_fail_memory(error);
+    if (p == NULL) return sf_fail_memory(error);
     *p = (sf_pairs_there){.device = device,
                           .backend = backend,
                           .unit_count = (uint32_t)unit_count,
@@ -89,12 +86,9 @@ int sf_pairs_there_open(sf_pairs_there **opened, sf_device *device, size_t unit_
         p->longest_ns = delays[i].high_ns > p->longest_ns ? delays[i].high_ns : p->longest_ns;
     opening o = {p, delays, (uint32_t)delay_count, self};
     int status = p->there != NULL && p->found != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_resident_open(&p->coming, device, error);
-    if (status == SF_OK)
-        status = sf_resident_open(&p->going, device, error);
-    if (status == SF_OK)
-        status = sf_device_do(device, open_there, &o, error);
+    if (status == SF_OK) status = sf_resident_open(&p->coming, device, error);
+    if (status == SF_OK) status = sf_resident_open(&p->going, device, error);
+    if (status == SF_OK) status = sf_device_do(device, open_there, &o, error);
     if (status == SF_OK)
         *opened = p;
     else

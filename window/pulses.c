@@ -63,16 +63,14 @@ struct sf_pulses {
 int sf_pulse_train_open(sf_pulse_train **train, sf_error *error)
 {
     *train = sf_alloc(1, sizeof **train);
-    if (*train == NULL)
-        return sf_fail_memory(error);
+    if (*train == NULL) return sf_fail_memory(error);
     pthread_mutex_init(&(*train)->lock, NULL);
     return SF_OK;
 }
 
 void sf_pulse_train_close(sf_pulse_train *train)
 {
-    if (train == NULL)
-        return;
+    if (train == NULL) return;
     pthread_mutex_destroy(&train->lock);
     sf_free(train);
 }
@@ -118,8 +116,7 @@ static bool look_at_train(sf_pulses *it)
             it->reference.times[i] = train->times[(train->count - it->reference.count + i) % TRAIN];
     }
     pthread_mutex_unlock(&train->lock);
-    if (anew)
-        begin_anew(it);
+    if (anew) begin_anew(it);
     return more;
 }
 
@@ -294,17 +291,13 @@ static void follow(sf_pulses *it)
         int64_t own = it->own[it->own_count - it->waiting], there = on_line(it, own);
         int64_t reference = nearest(&it->reference, there), off = reference - there;
         bool is_pair = off <= JITTER_NS && off >= -JITTER_NS;
-        if (!is_pair && newest < there + JITTER_NS)
-            break; /* its partner may come */
+        if (!is_pair && newest < there + JITTER_NS) break; /* its partner may come */
         it->waiting--;
         it->misses = is_pair ? 0 : it->misses + 1;
-        if (is_pair)
-            add_pair(it, own, reference);
+        if (is_pair) add_pair(it, own, reference);
     }
-    if (it->pair_count != before)
-        draw_line(it);
-    if (it->misses >= MOST_MISSES || it->waiting >= MOST_MISSES)
-        it->state = LOST;
+    if (it->pair_count != before) draw_line(it);
+    if (it->misses >= MOST_MISSES || it->waiting >= MOST_MISSES) it->state = LOST;
 }
 
 bool sf_pulses_update(sf_pulses *it)
@@ -313,10 +306,8 @@ bool sf_pulses_update(sf_pulses *it)
     bool more = look_at_train(it) || it->fresh;
     it->fresh = false;
     if (more && it->reference.count > 0 && it->own_count > 0) {
-        if (it->state == LOCKED)
-            follow(it);
-        if (it->state != LOCKED)
-            search(it);
+        if (it->state == LOCKED) follow(it);
+        if (it->state != LOCKED) search(it);
     }
     pthread_mutex_lock(&it->lock);
     it->told.state = names[it->state];
@@ -327,10 +318,8 @@ bool sf_pulses_update(sf_pulses *it)
 int64_t sf_pulses_map(sf_pulses *it, int64_t time_ns)
 {
     int64_t mapped = on_line(it, time_ns);
-    if (time_ns < it->newest_in_ns)
-        return mapped;
-    if (mapped < it->newest_out_ns)
-        mapped = it->newest_out_ns; /* the line moved back a little */
+    if (time_ns < it->newest_in_ns) return mapped;
+    if (mapped < it->newest_out_ns) mapped = it->newest_out_ns; /* the line moved back a little */
     it->newest_in_ns = time_ns;
     it->newest_out_ns = mapped;
     return mapped;
@@ -341,8 +330,7 @@ int64_t sf_pulses_map(sf_pulses *it, int64_t time_ns)
 int sf_pulses_open(sf_pulses **pulses, sf_pulse_train *train, sf_error *error)
 {
     *pulses = sf_alloc(1, sizeof **pulses);
-    if (*pulses == NULL)
-        return sf_fail_memory(error);
+    if (*pulses == NULL) return sf_fail_memory(error);
     (*pulses)->train = train;
     (*pulses)->told = (sf_pulses_status){.state = "searching", .newest_ns = INT64_MIN};
     pthread_mutex_init(&(*pulses)->lock, NULL);
@@ -352,8 +340,7 @@ int sf_pulses_open(sf_pulses **pulses, sf_pulse_train *train, sf_error *error)
 
 void sf_pulses_close(sf_pulses *it)
 {
-    if (it == NULL)
-        return;
+    if (it == NULL) return;
     pthread_mutex_destroy(&it->lock);
     sf_free(it);
 }

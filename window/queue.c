@@ -6,8 +6,7 @@
 /* The new room takes over the items, in pieces that do not wrap, which in more room they do even less. */
 static int move(sf_queue *queue, sf_queue grown)
 {
-    if (grown.items == NULL)
-        return -1;
+    if (grown.items == NULL) return -1;
     for (uint64_t i = queue->begin, piece; i < queue->end; i += piece) {
         uint64_t wraps = queue->capacity - (i & (queue->capacity - 1)), left = queue->end - i;
         piece = left < wraps ? left : wraps;

@@ -19,15 +19,12 @@ int sf_cutter_open(sf_cutter *cutter, int64_t anchor_ns, int64_t window_ns, int6
 /* False while there is nothing to anchor at. */
 static bool anchor(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns)
 {
-    if (cutter->anchored)
-        return true;
+    if (cutter->anchored) return true;
     if (cutter->anchor_ns == INT64_MIN) {
-        if (history->begin == history->end)
-            return false;
+        if (history->begin == history->end) return false;
         cutter->anchor_ns = sf_history_time(history, history->begin);
     }
-    if (cutter->anchor_ns > watermark_ns)
-        return false; /* spikes before it are still to come */
+    if (cutter->anchor_ns > watermark_ns) return false; /* spikes before it are still to come */
     cutter->anchored = true;
     int64_t remainder = cutter->window_ns % cutter->hop_ns;
     cutter->last_cut_ns = cutter->anchor_ns;
@@ -56,15 +53,12 @@ static void close_window(sf_cutter *cutter, int64_t start_ns, int64_t stop_ns, s
 
 bool sf_cutter_next(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns, sf_segment *segment)
 {
-    if (!anchor(cutter, history, watermark_ns))
-        return false;
+    if (!anchor(cutter, history, watermark_ns)) return false;
     int64_t start = cutter->next_start_ns, stop = cutter->next_stop_ns;
     int64_t at = start < stop ? start : stop;
-    if (at > watermark_ns || at == INT64_MAX)
-        return false;
+    if (at > watermark_ns || at == INT64_MAX) return false;
     cut(cutter, history, at, segment);
-    if (at == start)
-        cutter->next_start_ns = sf_time_plus(start, cutter->hop_ns);
+    if (at == start) cutter->next_start_ns = sf_time_plus(start, cutter->hop_ns);
     if (at == stop) {
         close_window(cutter, sf_time_plus(stop, -cutter->window_ns), stop, segment);
         cutter->next_stop_ns = sf_time_plus(stop, cutter->hop_ns);
@@ -81,14 +75,12 @@ static uint64_t later_by(int64_t a, int64_t b)
 uint64_t sf_cutter_skip(sf_cutter *cutter, const sf_history *history, int64_t watermark_ns,
                         int64_t silence_ns)
 {
-    if (!anchor(cutter, history, watermark_ns) || silence_ns == 0)
-        return 0;
+    if (!anchor(cutter, history, watermark_ns) || silence_ns == 0) return 0;
     uint64_t position = cutter->last_position;
     int64_t until_ns = watermark_ns, since_ns = INT64_MIN;
     if (position < history->end && sf_history_time(history, position) < watermark_ns)
         until_ns = sf_history_time(history, position);
-    if (position > history->begin)
-        since_ns = sf_history_time(history, position - 1);
+    if (position > history->begin) since_ns = sf_history_time(history, position - 1);
     bool window_is_empty = sf_time_plus(cutter->next_stop_ns, -cutter->window_ns) > since_ns;
     if (!window_is_empty || until_ns < cutter->next_stop_ns ||
         later_by(cutter->last_cut_ns, until_ns) <= (uint64_t)silence_ns)
@@ -105,11 +97,9 @@ uint64_t sf_cutter_skip(sf_cutter *cutter, const sf_history *history, int64_t wa
 
 bool sf_cutter_finish(sf_cutter *cutter, const sf_history *history, int64_t stop_ns, sf_segment *segment)
 {
-    if (!anchor(cutter, history, stop_ns) || stop_ns <= cutter->last_cut_ns)
-        return false;
+    if (!anchor(cutter, history, stop_ns) || stop_ns <= cutter->last_cut_ns) return false;
     int64_t start = sf_time_plus(cutter->next_stop_ns, -cutter->window_ns);
-    if (start >= stop_ns)
-        return false; /* between two windows */
+    if (start >= stop_ns) return false; /* between two windows */
     cut(cutter, history, stop_ns, segment);
     close_window(cutter, start, stop_ns, segment);
     segment->partial = true;
@@ -185,16 +175,14 @@ static int find_reaches(sf_segment_scratch *scratch, size_t *count, const sf_tra
         else
             *count =
                 extend_prefix(scratch->extended, scratch->reaches, *count, part, episode->delays[node - 1]);
-        if (*count == 0)
-            return SF_OK;
+        if (*count == 0) return SF_OK;
         sf_reach *reaches = scratch->extended;
         size_t capacity = scratch->extended_capacity;
         scratch->extended = scratch->reaches;
         scratch->extended_capacity = scratch->reach_capacity;
         scratch->reaches = reaches;
         scratch->reach_capacity = capacity;
-        if (node + 1 < episode->size)
-            ahead_ns -= episode->delays[node].high_ns;
+        if (node + 1 < episode->size) ahead_ns -= episode->delays[node].high_ns;
     }
     return SF_OK;
 }
@@ -205,8 +193,7 @@ int sf_segment_summarise(sf_summary *summary, const sf_trains *trains, const sf_
     sf_summary_clear(summary, begin, end);
     const sf_queue *last = &trains->units[episode->units[episode->size - 1]];
     stretch ends = {last, sf_train_find_position(last, begin), sf_train_find_position(last, end)};
-    if (ends.first == ends.last)
-        return SF_OK;
+    if (ends.first == ends.last) return SF_OK;
     size_t count = 0;
     if (find_reaches(scratch, &count, trains, episode, ends, end) != SF_OK ||
         sf_reserve(&scratch->intervals, &scratch->interval_capacity, count, sizeof *scratch->intervals) != 0)

@@ -55,8 +55,7 @@ static int step(sf_sliding *sliding, sf_error *error)
         sliding->left = sliding->right = sliding->accumulated = sliding->back = sliding->slots.end;
         return SF_OK;
     }
-    if (sliding->left == sliding->back)
-        flip(sliding);
+    if (sliding->left == sliding->back) flip(sliding);
     if (sliding->left == sliding->right) { /* all is turned over: only move along */
         sliding->left++;
         sliding->right++;
@@ -74,8 +73,7 @@ static int step(sf_sliding *sliding, sf_error *error)
 
 int sf_sliding_push(sf_sliding *sliding, sf_summary *summary, sf_error *error)
 {
-    if (sf_queue_reserve(&sliding->slots) != 0)
-        return sf_fail_memory(error);
+    if (sf_queue_reserve(&sliding->slots) != 0) return sf_fail_memory(error);
     if (sliding->back == sliding->slots.end)
         sf_summary_clear(&sliding->recent, summary->begin, summary->begin);
     int status = combine(sliding, &sliding->recent, &sliding->recent, summary, error);
@@ -85,8 +83,7 @@ int sf_sliding_push(sf_sliding *sliding, sf_summary *summary, sf_error *error)
 
 int sf_sliding_drop(sf_sliding *sliding, sf_error *error)
 {
-    if (sf_sliding_length(sliding) == 0)
-        return SF_OK;
+    if (sf_sliding_length(sliding) == 0) return SF_OK;
     sliding->slots.begin++;
     return step(sliding, error);
 }
@@ -97,7 +94,6 @@ uint64_t sf_sliding_count(const sf_sliding *sliding)
     if (begin == sliding->back) /* then there is no segment: a single one is the front */
         return 0;
     sf_passage front = sf_summary_pass(slot(sliding, begin), slot(sliding, begin)->begin);
-    if (sliding->back == sliding->slots.end)
-        return front.count;
+    if (sliding->back == sliding->slots.end) return front.count;
     return front.count + sf_summary_pass(&sliding->recent, front.exit).count;
 }

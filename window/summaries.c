@@ -56,8 +56,7 @@ static void pack(void *data, const sf_summary *summaries, size_t count)
     memcpy(data, &first, sizeof first);
     for (size_t i = 0; i < count; i++) {
         counts_in(data)[i] = summaries[i].step_count;
-        if (summaries[i].step_count > 0)
-            memcpy(to, summaries[i].steps, summaries[i].step_count * sizeof *to);
+        if (summaries[i].step_count > 0) memcpy(to, summaries[i].steps, summaries[i].step_count * sizeof *to);
         to += summaries[i].step_count;
     }
 }
@@ -97,10 +96,8 @@ static void join(void *context, const void *left, void *right)
     memcpy(&first, left, sizeof first);
     memcpy(&second, right, sizeof second);
     second.failed |= first.failed;
-    if (second.failed == 0 && compose_all(j, left, right, &used) != SF_OK)
-        second.failed = 1;
-    if (second.failed == 0 && used > 0)
-        memcpy(steps_in(right, j->count), j->steps, used * sizeof *j->steps);
+    if (second.failed == 0 && compose_all(j, left, right, &used) != SF_OK) second.failed = 1;
+    if (second.failed == 0 && used > 0) memcpy(steps_in(right, j->count), j->steps, used * sizeof *j->steps);
     second.begin = first.begin;
     memcpy(right, &second, sizeof second);
 }
@@ -114,8 +111,7 @@ static int join_all(void *data, size_t size, size_t count, int status, sf_error 
     status = sf_ranks_join(data, size, join, &j, status, error);
     sf_summary_free(&j.scratch);
     sf_free(j.steps);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     memcpy(&of, data, sizeof of);
     return of.failed == 0 ? SF_OK : sf_fail_memory(error);
 }

@@ -28,8 +28,7 @@ static int append(sf_summary *summary, uint64_t until, sf_passage passage, sf_er
     if (summary->step_count == summary->capacity) {
         uint32_t capacity = summary->capacity == 0 ? 1 : 2 * summary->capacity;
         sf_summary_step *steps = sf_resize(summary->steps, capacity, sizeof *steps);
-        if (steps == NULL)
-            return sf_fail_memory(error);
+        if (steps == NULL) return sf_fail_memory(error);
         summary->steps = steps;
         summary->capacity = capacity;
     }
@@ -59,13 +58,11 @@ int sf_summary_build(sf_summary *summary, uint64_t begin, uint64_t end, sf_inter
     chain(intervals, count);
     for (size_t i = 0; i < count; i++) {
         const sf_interval *first = &intervals[i];
-        if (i > 0 && first->start == intervals[i - 1].start)
-            continue; /* the earlier end is taken */
+        if (i > 0 && first->start == intervals[i - 1].start) continue; /* the earlier end is taken */
         bool past_begin = first->start >= begin;
         sf_passage passage = {first->count, first->exit};
         int status = append(summary, past_begin ? begin : first->start, passage, error);
-        if (status != SF_OK || past_begin)
-            return status;
+        if (status != SF_OK || past_begin) return status;
     }
     return SF_OK;
 }
@@ -87,8 +84,7 @@ static uint32_t find_step(const sf_summary *summary, uint64_t entry)
 sf_passage sf_summary_pass(const sf_summary *summary, uint64_t entry)
 {
     uint32_t step = find_step(summary, entry);
-    if (step == summary->step_count)
-        return (sf_passage){0, entry};
+    if (step == summary->step_count) return (sf_passage){0, entry};
     return (sf_passage){summary->steps[step].count, summary->steps[step].exit};
 }
 
@@ -99,16 +95,14 @@ int sf_summary_compose(sf_summary *to, const sf_summary *left, const sf_summary 
         const sf_summary_step *step = &left->steps[i];
         sf_passage passage = sf_summary_pass(right, step->exit);
         passage.count += step->count;
-        if (append(to, step->until, passage, error) != SF_OK)
-            return SF_NO_MEMORY;
+        if (append(to, step->until, passage, error) != SF_OK) return SF_NO_MEMORY;
     }
     /* Later entries pass the left segment unchanged and meet the right one as they are. */
     uint64_t from = left->step_count > 0 ? left->steps[left->step_count - 1].until + 1 : 0;
     for (uint32_t i = find_step(right, from); i < right->step_count && from <= left->begin; i++) {
         const sf_summary_step *step = &right->steps[i];
         uint64_t until = step->until < left->begin ? step->until : left->begin;
-        if (append(to, until, (sf_passage){step->count, step->exit}, error) != SF_OK)
-            return SF_NO_MEMORY;
+        if (append(to, until, (sf_passage){step->count, step->exit}, error) != SF_OK) return SF_NO_MEMORY;
         from = until + 1;
     }
     return SF_OK;

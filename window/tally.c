@@ -19,8 +19,7 @@ static sf_tally_slot *find_slot(const sf_tally *tally, uint32_t unit)
     uint32_t mask = tally->capacity - 1, hash = unit * UINT32_C(2654435769);
     for (uint32_t i = (hash ^ hash >> 16) & mask;; i = (i + 1) & mask) {
         sf_tally_slot *slot = &tally->slots[i];
-        if (slot->key == 0 || slot->key == unit + 1)
-            return slot;
+        if (slot->key == 0 || slot->key == unit + 1) return slot;
     }
 }
 
@@ -45,8 +44,7 @@ static int make_array(sf_tally *tally, size_t unit_count)
         made.wide = sf_alloc(unit_count, sizeof *made.wide);
     else
         made.narrow = sf_alloc(unit_count, sizeof *made.narrow);
-    if (!has_array(&made))
-        return -1;
+    if (!has_array(&made)) return -1;
     for (uint32_t i = 0; i < tally->capacity; i++) {
         const sf_tally_slot *slot = &tally->slots[i];
         if (slot->key != 0 && made.is_wide)
@@ -63,8 +61,7 @@ int sf_tally_widen(sf_tally *tally, size_t unit_count)
 {
     if (tally->narrow != NULL) {
         tally->wide = sf_alloc(unit_count, sizeof *tally->wide);
-        if (tally->wide == NULL)
-            return -1;
+        if (tally->wide == NULL) return -1;
         for (size_t unit = 0; unit < unit_count; unit++)
             tally->wide[unit] = tally->narrow[unit];
         sf_free(tally->narrow);
@@ -82,14 +79,11 @@ static int make_room(sf_tally *tally, size_t unit_count)
     uint32_t live = count_live(tally);
     while (grown.capacity / 2 <= live)
         grown.capacity *= 2;
-    if (grown.capacity * sizeof *grown.slots >= array)
-        return make_array(tally, unit_count);
+    if (grown.capacity * sizeof *grown.slots >= array) return make_array(tally, unit_count);
     grown.slots = sf_alloc(grown.capacity, sizeof *grown.slots);
-    if (grown.slots == NULL)
-        return -1;
+    if (grown.slots == NULL) return -1;
     for (uint32_t i = 0; i < tally->capacity; i++)
-        if (tally->slots[i].count > 0)
-            *find_slot(&grown, tally->slots[i].key - 1) = tally->slots[i];
+        if (tally->slots[i].count > 0) *find_slot(&grown, tally->slots[i].key - 1) = tally->slots[i];
     grown.used = live;
     sf_tally_free(tally);
     *tally = grown;
@@ -101,10 +95,8 @@ static int add_to_slots(sf_tally *tally, const uint32_t *units, size_t count, si
                         size_t *added)
 {
     for (*added = 0; *added < count && !has_array(tally); ++*added) {
-        if (tally->used >= tally->capacity / 4 * 3 && make_room(tally, unit_count) != 0)
-            return -1;
-        if (has_array(tally))
-            break;
+        if (tally->used >= tally->capacity / 4 * 3 && make_room(tally, unit_count) != 0) return -1;
+        if (has_array(tally)) break;
         sf_tally_slot *slot = find_slot(tally, units[*added]);
         tally->used += slot->key == 0;
         slot->key = units[*added] + 1;
@@ -116,8 +108,7 @@ static int add_to_slots(sf_tally *tally, const uint32_t *units, size_t count, si
 int sf_tally_add(sf_tally *tally, const uint32_t *units, size_t count, size_t unit_count)
 {
     size_t i;
-    if (add_to_slots(tally, units, count, unit_count, &i) != 0)
-        return -1;
+    if (add_to_slots(tally, units, count, unit_count, &i) != 0) return -1;
     if (tally->narrow != NULL)
         for (; i < count; i++)
             tally->narrow[units[i]]++;
@@ -166,10 +157,8 @@ REACHING(wide_reaching, uint32_t)
 
 size_t sf_tally_reaching(const sf_tally *tally, size_t unit_count, uint32_t least, sf_tally_entry *entries)
 {
-    if (tally->narrow != NULL)
-        return narrow_reaching(tally->narrow, unit_count, least, entries);
-    if (tally->wide != NULL)
-        return wide_reaching(tally->wide, unit_count, least, entries);
+    if (tally->narrow != NULL) return narrow_reaching(tally->narrow, unit_count, least, entries);
+    if (tally->wide != NULL) return wide_reaching(tally->wide, unit_count, least, entries);
     size_t found = 0;
     for (uint32_t i = 0; i < tally->capacity; i++)
         if (tally->slots[i].count >= least)

@@ -19,11 +19,9 @@ void sf_track_list_free(sf_track_list *list)
  * spikes. */
 static int compare(const sf_episode *a, const sf_episode *b)
 {
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
+    if (a->size != b->size) return a->size < b->size ? -1 : 1;
     for (uint32_t n = a->size; n-- > 0;)
-        if (a->units[n] != b->units[n])
-            return a->units[n] < b->units[n] ? -1 : 1;
+        if (a->units[n] != b->units[n]) return a->units[n] < b->units[n] ? -1 : 1;
     return sf_episode_compare(a, b);
 }
 
@@ -51,15 +49,13 @@ static void spell_out(sf_track_list *list, const sf_episode *episodes)
         list->reach_ns = span_ns > list->reach_ns ? span_ns : list->reach_ns;
     }
     for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE + 1; size++)
-        if (to->of_size[size] < to->of_size[size - 1])
-            to->of_size[size] = to->of_size[size - 1];
+        if (to->of_size[size] < to->of_size[size - 1]) to->of_size[size] = to->of_size[size - 1];
 }
 
 static int make(sf_track_list *list, const sf_episode *episodes, size_t count)
 {
     list->order = sf_resize(NULL, count, sizeof *list->order);
-    if (list->order == NULL)
-        return SF_NO_MEMORY;
+    if (list->order == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         list->order[i] = i;
     sf_platform_sort(list->order, count, sizeof *list->order, compare_numbered, (void *)(uintptr_t)episodes);
@@ -69,8 +65,7 @@ static int make(sf_track_list *list, const sf_episode *episodes, size_t count)
     to->units = sf_resize(NULL, nodes, sizeof *to->units);
     to->lows = sf_resize(NULL, nodes, sizeof *to->lows);
     to->highs = sf_resize(NULL, nodes, sizeof *to->highs);
-    if (to->units == NULL || to->lows == NULL || to->highs == NULL)
-        return SF_NO_MEMORY;
+    if (to->units == NULL || to->lows == NULL || to->highs == NULL) return SF_NO_MEMORY;
     spell_out(list, episodes);
     return SF_OK;
 }
@@ -80,8 +75,7 @@ int sf_track_list_make(sf_track_list *list, const sf_episode *episodes, size_t c
     *list = (sf_track_list){0};
     if (count >= SF_TRACK_NEW / SF_EPISODE_MAX_SIZE)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu episodes are more than a device tracks", count);
-    if (make(list, episodes, count) == SF_OK)
-        return SF_OK;
+    if (make(list, episodes, count) == SF_OK) return SF_OK;
     sf_track_list_free(list);
     return sf_fail_memory(error);
 }
@@ -92,15 +86,12 @@ static int compare_spelt(const sf_backend_track_list *a, uint32_t i, const sf_ba
 {
     for (uint32_t n = size; n-- > 0;) {
         uint32_t left = a->units[(size_t)n * a->count + i], right = b->units[(size_t)n * b->count + j];
-        if (left != right)
-            return left < right ? -1 : 1;
+        if (left != right) return left < right ? -1 : 1;
     }
     for (uint32_t n = 0; n + 1 < size; n++) {
         size_t left = (size_t)n * a->count + i, right = (size_t)n * b->count + j;
-        if (a->lows[left] != b->lows[right])
-            return a->lows[left] < b->lows[right] ? -1 : 1;
-        if (a->highs[left] != b->highs[right])
-            return a->highs[left] < b->highs[right] ? -1 : 1;
+        if (a->lows[left] != b->lows[right]) return a->lows[left] < b->lows[right] ? -1 : 1;
+        if (a->highs[left] != b->highs[right]) return a->highs[left] < b->highs[right] ? -1 : 1;
     }
     return 0;
 }

@@ -45,8 +45,7 @@ int sf_tracker_open(sf_tracker **tracker, size_t unit_count, int64_t window_ns, 
 {
     *tracker = NULL;
     sf_tracker *made = sf_alloc(1, sizeof *made);
-    if (made == NULL)
-        return sf_fail_memory(error);
+    if (made == NULL) return sf_fail_memory(error);
     made->segments.item_size = sizeof(sf_segment);
     int status = sf_trains_open(&made->trains, unit_count, error);
     made->trains.span_ns = window_ns;
@@ -60,8 +59,7 @@ int sf_tracker_open(sf_tracker **tracker, size_t unit_count, int64_t window_ns, 
 
 void sf_tracker_close(sf_tracker *tracker)
 {
-    if (tracker == NULL)
-        return;
+    if (tracker == NULL) return;
     close_list(&tracker->present);
     close_list(&tracker->next);
     sf_trains_close(&tracker->trains);
@@ -97,15 +95,13 @@ static int append(sf_tracker *tracker, const sf_spike *spikes, uint64_t begin, u
 
 int sf_tracker_push(sf_tracker *tracker, const sf_segment *segment, const sf_spike *spikes, sf_error *error)
 {
-    if (sf_queue_reserve(&tracker->segments) != 0)
-        return sf_fail_memory(error);
+    if (sf_queue_reserve(&tracker->segments) != 0) return sf_fail_memory(error);
     int status = tracker->rests ? SF_OK : append(tracker, spikes, segment->begin, segment->end, error);
     size_t count = summarised_count(tracker);
     for (size_t i = 0; status == SF_OK && i < count; i++)
         if (summarised(tracker, i)->known == NEW)
             status = push_summary(tracker, summarised(tracker, i), segment, error);
-    if (status == SF_OK)
-        *(sf_segment *)sf_queue_at(&tracker->segments, tracker->segments.end++) = *segment;
+    if (status == SF_OK) *(sf_segment *)sf_queue_at(&tracker->segments, tracker->segments.end++) = *segment;
     return status;
 }
 
@@ -116,12 +112,10 @@ int sf_tracker_drop_before(sf_tracker *tracker, int64_t window_start_ns, sf_erro
     size_t count = summarised_count(tracker);
     for (; segments->begin < segments->end; segments->begin++) {
         const sf_segment *oldest = sf_queue_at(segments, segments->begin);
-        if (oldest->span.start_ns >= window_start_ns)
-            break;
+        if (oldest->span.start_ns >= window_start_ns) break;
         for (size_t i = 0; i < count; i++) {
             int status = sf_sliding_drop(&summarised(tracker, i)->sliding, error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
         }
         position = oldest->end;
     }
@@ -149,8 +143,7 @@ static tracked *find_tracked(tracked **sorted, size_t count, const sf_episode *e
             high = middle;
     }
     for (; low < count && sf_episode_compare(&sorted[low]->episode, episode) == 0; low++)
-        if (!sorted[low]->wanted)
-            return sorted[low];
+        if (!sorted[low]->wanted) return sorted[low];
     return NULL;
 }
 
@@ -179,8 +172,7 @@ static int fill_next(sf_tracker *tracker, tracked **sorted, const sf_episode *ep
             item->known = (size_t)(known - tracker->present.items);
         }
         int status = sf_episode_check(&item->episode, tracker->trains.unit_count, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -191,12 +183,10 @@ int sf_tracker_prepare(sf_tracker *tracker, const sf_episode *episodes, size_t c
     tracked **sorted = sf_alloc(tracker->present.count, sizeof *sorted);
     tracker->next.items = sf_alloc(count, sizeof *tracker->next.items);
     int status = sorted != NULL && tracker->next.items != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = fill_next(tracker, sorted, episodes, count, error);
+    if (status == SF_OK) status = fill_next(tracker, sorted, episodes, count, error);
     sf_free(sorted);
     tracker->preparing = status == SF_OK;
-    if (status != SF_OK)
-        forget_next(tracker);
+    if (status != SF_OK) forget_next(tracker);
     return status;
 }
 
@@ -207,8 +197,7 @@ static int prepare_one(sf_tracker *tracker, sf_error *error)
     int status = SF_OK;
     for (uint64_t i = tracker->segments.begin; item->known == NEW && i < tracker->segments.end; i++) {
         status = push_summary(tracker, item, sf_queue_at(&tracker->segments, i), error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     tracker->prepared++;
     return status;
@@ -219,8 +208,7 @@ static void take_next(sf_tracker *tracker)
 {
     for (size_t i = 0; i < tracker->next.count; i++) {
         tracked *item = &tracker->next.items[i];
-        if (item->known == NEW)
-            continue;
+        if (item->known == NEW) continue;
         tracked *known = &tracker->present.items[item->known];
         item->sliding = known->sliding;
         sf_sliding_open(&known->sliding);
@@ -236,20 +224,17 @@ static void take_next(sf_tracker *tracker)
 int sf_tracker_go_on(sf_tracker *tracker, int64_t until_ns, bool *ready, sf_error *error)
 {
     *ready = false;
-    if (!tracker->preparing)
-        return SF_OK;
+    if (!tracker->preparing) return SF_OK;
     while (tracker->prepared < tracker->next.count) {
         int status = prepare_one(tracker, error);
         if (status != SF_OK) {
             forget_next(tracker);
             return status;
         }
-        if (sf_clock_monotonic_ns() > until_ns)
-            break;
+        if (sf_clock_monotonic_ns() > until_ns) break;
     }
     *ready = tracker->prepared == tracker->next.count;
-    if (*ready)
-        take_next(tracker);
+    if (*ready) take_next(tracker);
     return SF_OK;
 }
 
@@ -272,8 +257,7 @@ int sf_tracker_wake(sf_tracker *tracker, const sf_history *history, sf_error *er
 {
     const sf_queue *segments = &tracker->segments;
     tracker->rests = false;
-    if (segments->begin == segments->end)
-        return SF_OK;
+    if (segments->begin == segments->end) return SF_OK;
     const sf_segment *oldest = sf_queue_at(segments, segments->begin),
                      *newest = sf_queue_at(segments, segments->end - 1);
     return append(tracker, sf_history_view(history, oldest->begin), oldest->begin, newest->end, error);

@@ -63,8 +63,7 @@ static void close_there(void *context)
 
 static void close_list(sf_tracks *t, list *closed)
 {
-    if (closed->tracks != NULL)
-        sf_device_discard(t->device, close_there, &(closing){t, closed});
+    if (closed->tracks != NULL) sf_device_discard(t->device, close_there, &(closing){t, closed});
     for (unsigned length = 0; length < LENGTHS; length++)
         sf_queue_free(&closed->blocks[length]);
     sf_track_list_free(&closed->episodes);
@@ -105,8 +104,7 @@ static int open_list(sf_tracks *t, list *l, sf_track_list *episodes, sf_error *e
 
 void sf_tracks_close(sf_tracks *tracks)
 {
-    if (tracks == NULL)
-        return;
+    if (tracks == NULL) return;
     close_list(tracks, &tracks->present);
     close_list(tracks, &tracks->next);
     sf_queue_free(&tracks->segments);
@@ -117,8 +115,7 @@ void sf_tracks_close(sf_tracks *tracks)
 static int take_segments(sf_tracks *t, const sf_queue *segments)
 {
     for (uint64_t i = segments->begin; i < segments->end; i++) {
-        if (sf_queue_reserve(&t->segments) != 0)
-            return SF_NO_MEMORY;
+        if (sf_queue_reserve(&t->segments) != 0) return SF_NO_MEMORY;
         *(sf_segment *)sf_queue_at(&t->segments, t->segments.end++) =
             *(const sf_segment *)sf_queue_at(segments, i);
     }
@@ -134,16 +131,14 @@ int sf_tracks_open(sf_tracks **opened, sf_resident *resident, size_t unit_count,
     if (backend == NULL || unit_count >= UINT32_MAX)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%s tracks no episodes", sf_device_name(device));
     sf_tracks *t = sf_alloc(1, sizeof *t);
-    if (t == NULL)
-        return sf_fail_memory(error);
+    if (t == NULL) return sf_fail_memory(error);
     *t = (sf_tracks){.resident = resident,
                      .device = device,
                      .backend = backend,
                      .unit_count = (uint32_t)unit_count,
                      .segments = {.item_size = sizeof(sf_segment)}};
     int status = take_segments(t, segments) == SF_OK ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = open_list(t, &t->present, &(sf_track_list){0}, error);
+    if (status == SF_OK) status = open_list(t, &t->present, &(sf_track_list){0}, error);
     if (status == SF_OK)
         *opened = t;
     else
@@ -164,8 +159,7 @@ static int lay_out(sf_tracks *t, laid_out *made, const sf_history *history, cons
                    const sf_segment *to, int64_t reach_ns, sf_error *error)
 {
     *made = (laid_out){.origin = from->begin};
-    if (from->begin == to->end)
-        return SF_OK;
+    if (from->begin == to->end) return SF_OK;
     int64_t begin_ns = sf_history_time(history, from->begin);
     uint64_t origin = sf_history_find(history, sf_time_plus(begin_ns, -reach_ns));
     made->origin = origin < from->begin ? origin : from->begin;
@@ -186,10 +180,8 @@ typedef struct pushing {
 static int append_block(list *l, unsigned length, uint64_t i, sf_backend_table *made)
 {
     sf_queue *blocks = &l->blocks[length];
-    if (sf_queue_reserve(blocks) != 0)
-        return SF_NO_MEMORY;
-    if (blocks->begin == blocks->end)
-        blocks->begin = blocks->end = i;
+    if (sf_queue_reserve(blocks) != 0) return SF_NO_MEMORY;
+    if (blocks->begin == blocks->end) blocks->begin = blocks->end = i;
     *block_at(l, length, blocks->end++) = made;
     return SF_OK;
 }
@@ -201,8 +193,7 @@ static int compose(const pushing *p, unsigned length, bool *composed, sf_error *
     uint64_t i = p->index >> length;
     sf_backend_table *made;
     *composed = (p->index + 1) % (UINT64_C(1) << length) == 0 && l->blocks[length - 1].begin <= 2 * i;
-    if (!*composed)
-        return SF_OK;
+    if (!*composed) return SF_OK;
     int status = p->tracks->backend->compose(&made, l->tracks, *block_at(l, length - 1, 2 * i),
                                              *block_at(l, length - 1, 2 * i + 1), failure);
     if (status == SF_OK && append_block(l, length, i, made) != SF_OK) {
@@ -246,16 +237,14 @@ static int push(sf_tracks *t, list *l, uint64_t index, const sf_segment *segment
 int sf_tracks_push(sf_tracks *t, const sf_segment *segment, const sf_history *history, sf_error *error)
 {
     laid_out there = {.origin = segment->begin};
-    if (sf_queue_reserve(&t->segments) != 0)
-        return sf_fail_memory(error);
+    if (sf_queue_reserve(&t->segments) != 0) return sf_fail_memory(error);
     int status = SF_OK;
     if (t->present.episodes.spelt.count > 0)
         status = lay_out(t, &there, history, segment, segment, t->present.episodes.reach_ns, error);
     if (status == SF_OK && t->present.episodes.spelt.count > 0)
         status = push(t, &t->present, t->segments.end, segment, &there, NULL, error);
     sf_device_stream_close(there.stream);
-    if (status == SF_OK)
-        *(sf_segment *)sf_queue_at(&t->segments, t->segments.end++) = *segment;
+    if (status == SF_OK) *(sf_segment *)sf_queue_at(&t->segments, t->segments.end++) = *segment;
     return status;
 }
 
@@ -265,8 +254,7 @@ static int drop_there(void *context, sf_device *device, sf_error *failure)
     (void)failure;
     sf_tracks *t = context;
     drop_blocks(t, &t->present, t->segments.begin);
-    if (t->preparing)
-        drop_blocks(t, &t->next, t->segments.begin);
+    if (t->preparing) drop_blocks(t, &t->next, t->segments.begin);
     return SF_OK;
 }
 
@@ -279,8 +267,7 @@ void sf_tracks_drop_before(sf_tracks *t, int64_t window_start_ns)
         segments->begin++;
     if (segments->begin > before) /* on a sick device, what lies there is given back with all */
         sf_device_do(t->device, drop_there, t, NULL);
-    if (t->prepared < segments->begin)
-        t->prepared = segments->begin;
+    if (t->prepared < segments->begin) t->prepared = segments->begin;
 }
 
 /* ---- another list ---- */
@@ -292,8 +279,7 @@ int sf_tracks_prepare(sf_tracks *t, sf_track_list *episodes, sf_error *error)
     t->prepared = t->segments.begin;
     int status = open_list(t, &t->next, episodes, error);
     t->preparing = status == SF_OK;
-    if (status != SF_OK)
-        close_list(t, &t->next);
+    if (status != SF_OK) close_list(t, &t->next);
     return status;
 }
 
@@ -316,19 +302,16 @@ static int prepare_some(sf_tracks *t, const sf_history *history, sf_error *error
 int sf_tracks_go_on(sf_tracks *t, const sf_history *history, int64_t until_ns, bool *ready, sf_error *error)
 {
     *ready = false;
-    if (!t->preparing)
-        return SF_OK;
+    if (!t->preparing) return SF_OK;
     int64_t now_ns = sf_clock_monotonic_ns(), took_ns = 0;
     while (t->prepared < t->segments.end && (took_ns == 0 || now_ns <= until_ns - took_ns)) {
         int status = prepare_some(t, history, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         took_ns = sf_clock_monotonic_ns() - now_ns;
         now_ns += took_ns;
     }
     *ready = t->prepared == t->segments.end;
-    if (!*ready)
-        return SF_OK;
+    if (!*ready) return SF_OK;
     close_list(t, &t->present);
     t->present = t->next;
     t->next = (list){0};
@@ -385,8 +368,7 @@ int sf_tracks_counts(sf_tracks *t, uint64_t *counts, sf_error *error)
         if (newest->end - oldest->begin > MOST_SPIKES)
             return sf_fail(error, SF_UNAVAILABLE, NULL, "the window has more spikes than a device counts");
     }
-    if (t->present.episodes.spelt.count == 0)
-        return SF_OK;
+    if (t->present.episodes.spelt.count == 0) return SF_OK;
     c.table_count = cover(t, c.tables);
     int status = sf_device_do(t->device, count_there, &c, error);
     for (size_t i = 0; status == SF_OK && i < t->present.episodes.spelt.count; i++)

@@ -14,8 +14,7 @@ int sf_trains_open(sf_trains *trains, size_t unit_count, sf_error *error)
 {
     *trains = (sf_trains){.unit_count = unit_count};
     trains->units = sf_alloc(unit_count, sizeof *trains->units);
-    if (trains->units == NULL)
-        return sf_fail_memory(error);
+    if (trains->units == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < unit_count; i++)
         trains->units[i].item_size = sizeof(sf_train_event);
     return SF_OK;
@@ -38,8 +37,7 @@ void sf_trains_close(sf_trains *trains)
 static int make_room(sf_queue *train, uint32_t unit, int64_t time_ns, int64_t span_ns)
 {
     uint64_t count = train->end - train->begin;
-    if (count < train->capacity)
-        return 0;
+    if (count < train->capacity) return 0;
     int64_t passed_ns = count > 0 ? time_ns - sf_train_at(train, train->begin)->time_ns : 0;
     bool is_known = count >= (uint64_t)LEAST_AHEAD << unit % DOUBLINGS;
     uint64_t ahead = sf_room_ahead(count + 1, passed_ns, is_known ? span_ns : 0),

@@ -82,14 +82,12 @@ int sf_watch_open(sf_watch **watch, const sf_episode *episodes, size_t count, si
     size_t uses = 0, times = 0;
     for (size_t i = 0; i < count; i++) {
         int status = sf_episode_check(&episodes[i], unit_count, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         uses += episodes[i].size;
         times += (size_t)episodes[i].size * (episodes[i].size - 1) / 2;
     }
     sf_watch *made = sf_alloc(1, sizeof *made);
-    if (made == NULL)
-        return sf_fail_memory(error);
+    if (made == NULL) return sf_fail_memory(error);
     made->count = count;
     made->room = round_up(room != 0 ? room : SF_WATCH_ROOM);
     made->machines = sf_alloc(count, sizeof *made->machines);
@@ -111,8 +109,7 @@ int sf_watch_open(sf_watch **watch, const sf_episode *episodes, size_t count, si
 
 void sf_watch_close(sf_watch *watch)
 {
-    if (watch == NULL)
-        return;
+    if (watch == NULL) return;
     sf_free(watch->machines);
     sf_free(watch->nodes);
     sf_free(watch->times);
@@ -162,8 +159,7 @@ static void keep_partial(sf_watch *watch, node *list, const int64_t *before, int
     }
     /* Of two with the same end the later is as good or better. */
     int64_t *times = entry(watch, list, same_end ? list->end - 1 : list->end++);
-    if (list->length > 1)
-        memcpy(times, before, (list->length - 1) * sizeof *times);
+    if (list->length > 1) memcpy(times, before, (list->length - 1) * sizeof *times);
     times[list->length - 1] = time_ns;
 }
 
@@ -191,8 +187,7 @@ size_t sf_watch_advance(sf_watch *watch, const sf_spike *spike, const sf_complet
         const int64_t *before = NULL;
         if (place.node > 0) {
             before = find_partial(watch, &episode->nodes[place.node - 1], spike->time_ns);
-            if (before == NULL)
-                continue;
+            if (before == NULL) continue;
         }
         if (place.node + 1 < episode->size) {
             keep_partial(watch, &episode->nodes[place.node], before, spike->time_ns);

@@ -99,8 +99,7 @@ static int keep_window(analyses *a, const sf_spike *spikes, size_t count, int64_
 {
     uint64_t first = a->history.begin;
     int status = sf_history_append(&a->history, spikes, count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < count; i++)
         a->unit_spikes[spikes[i].unit]++;
     uint64_t keep = sf_history_find(&a->history, until_ns - WINDOW_NS);
@@ -159,11 +158,9 @@ static int take_hop(analyses *a, const sf_spike *spikes, size_t count, int64_t u
     a->ms[TOGETHER][a->hops] = 0;
     if (a->wanted[RESPONSES] && (until_ns - HOP_NS) % SF_SECOND == 0)
         status = sf_trials_mark(&a->trials, until_ns - HOP_NS, error);
-    if (status == SF_OK && a->wanted[TILING])
-        status = keep_window(a, spikes, count, until_ns, error);
+    if (status == SF_OK && a->wanted[TILING]) status = keep_window(a, spikes, count, until_ns, error);
     for (int which = 0; status == SF_OK && which < TOGETHER; which++) {
-        if (!a->wanted[which])
-            continue;
+        if (!a->wanted[which]) continue;
         double began_ms = thread_ms();
         status = take_one(a, which, spikes, count, until_ns, error);
         a->ms[which][a->hops] = thread_ms() - began_ms;
@@ -207,8 +204,7 @@ static int take_stream(analyses *a, sf_simulation *simulation, size_t hops, sf_e
         status = sf_simulation_next(simulation, &spikes, &count, error);
         if (status == SF_OK && sf_reserve(&r.spikes, &r.room, r.count + count, sizeof *r.spikes) != 0)
             status = sf_fail_memory(error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         memcpy(r.spikes + r.count, spikes, count * sizeof *spikes);
         r.count += count;
         status = take_hops(a, &r, hops, count > 0 ? sf_simulation_done_ns(simulation) : INT64_MAX, error);
@@ -226,8 +222,7 @@ static int make_graph(sf_connectivity *graph, sf_error *error)
     sf_random random = sf_random_start(1, 0);
     graph->unit_count = BENCH_UNITS;
     graph->links = sf_alloc((size_t)BENCH_UNITS * EDGES_EACH, sizeof *graph->links);
-    if (graph->links == NULL)
-        return sf_fail_memory(error);
+    if (graph->links == NULL) return sf_fail_memory(error);
     for (uint32_t from = 0; from < BENCH_UNITS; from++)
         for (uint32_t k = 0; k < EDGES_EACH; k++)
             graph->links[graph->count++] =
@@ -262,16 +257,12 @@ static int open_all(analyses *a, size_t hops, sf_error *error)
     sf_spare_begin(); /* as a run does */
     int status = sf_isi_n_open(&a->bursts, BURST_SPIKES, BURST_WITHIN_NS, BENCH_UNITS, error);
     a->inputs.units.count = BENCH_UNITS;
-    if (status == SF_OK)
-        status = sf_trials_open(&a->off, &config, &a->inputs, error);
+    if (status == SF_OK) status = sf_trials_open(&a->off, &config, &a->inputs, error);
     config.responses.marker = "light";
     config.criticality.every_s = 10;
-    if (status == SF_OK)
-        status = sf_trials_open(&a->trials, &config, &a->inputs, error);
-    if (status == SF_OK)
-        status = sf_criticality_run_open(&a->criticality, &config, &a->inputs, true, error);
-    if (status == SF_OK)
-        status = open_graphs(a, error);
+    if (status == SF_OK) status = sf_trials_open(&a->trials, &config, &a->inputs, error);
+    if (status == SF_OK) status = sf_criticality_run_open(&a->criticality, &config, &a->inputs, true, error);
+    if (status == SF_OK) status = open_graphs(a, error);
     a->trials.began_ns = a->criticality.began_ns = 0;
     for (int row = 0; status == SF_OK && row < ROWS; row++)
         status = (a->ms[row] = sf_alloc(hops, sizeof *a->ms[row])) != NULL ? SF_OK : sf_fail_memory(error);
@@ -325,17 +316,12 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
     size_t hops = (size_t)(settings.duration_ns / HOP_NS);
     for (int which = 0; which < TOGETHER; which++)
         a.wanted[which] = app_bench_wants(call, parts[which]);
-    if (status == SF_OK)
-        status = open_all(&a, hops, error);
-    if (status == SF_OK)
-        status = sf_simulation_open(&simulation, &settings, error);
-    if (status == SF_OK)
-        status = take_stream(&a, simulation, hops, error);
+    if (status == SF_OK) status = open_all(&a, hops, error);
+    if (status == SF_OK) status = sf_simulation_open(&simulation, &settings, error);
+    if (status == SF_OK) status = take_stream(&a, simulation, hops, error);
     for (int which = 0; status == SF_OK && which < TOGETHER; which++)
-        if (a.wanted[which])
-            tell(rows, parts[which], a.ms[which], a.hops);
-    if (status == SF_OK && call->argument_count != 2)
-        tell(rows, "together", a.ms[TOGETHER], a.hops);
+        if (a.wanted[which]) tell(rows, parts[which], a.ms[which], a.hops);
+    if (status == SF_OK && call->argument_count != 2) tell(rows, "together", a.ms[TOGETHER], a.hops);
     sf_simulation_close(simulation);
     close_all(&a);
     return status;

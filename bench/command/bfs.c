@@ -53,11 +53,9 @@ static int parse(benchmark *b, sf_error *error)
 
 static int make_list(const benchmark *b, sf_edge_list *list, sf_error *error)
 {
-    if (b->file == NULL)
-        return sf_kronecker_edges(list, &b->kind, b->threads, NULL, error);
+    if (b->file == NULL) return sf_kronecker_edges(list, &b->kind, b->threads, NULL, error);
     int status = sf_graph_read(list, b->file, NULL, error);
-    if (status == SF_OK)
-        list->directed = false; /* as Graph500 has graphs */
+    if (status == SF_OK) list->directed = false; /* as Graph500 has graphs */
     return status;
 }
 
@@ -90,14 +88,11 @@ static int build(benchmark *b, sf_error *error)
     sf_edge_list list;
     double start = sf_clock_seconds();
     int status = make_list(b, &list, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_csr_build(&b->graph, &list, SF_CSR_SIMPLE, error);
     b->graph_seconds = sf_clock_seconds() - start;
-    if (status == SF_OK)
-        status = draw_sources(b, error);
-    if (status == SF_OK)
-        status = count_tuples(b, &list, error);
+    if (status == SF_OK) status = draw_sources(b, error);
+    if (status == SF_OK) status = count_tuples(b, &list, error);
     sf_edge_list_free(&list);
     return status;
 }
@@ -138,8 +133,7 @@ static void report(benchmark *b, app_bench_rows *rows, const char *device, const
     }
     sf_reals_sort(b->seconds, SOURCES);
     sf_reals_sort(rates, SOURCES);
-    if (b->first_seconds == 0)
-        b->first_seconds = total;
+    if (b->first_seconds == 0) b->first_seconds = total;
     double median = b->seconds[SOURCES / 2];
     app_bench_row(rows, device);
     app_bench_text(rows, "search", search);
@@ -197,17 +191,14 @@ static int run_queue(benchmark *b, app_bench_rows *rows, sf_error *error)
     static const char name[] = "queue";
     for (size_t i = 0; i < SOURCES; i++) {
         sf_bfs_result result;
-        if (!go_on(b, name, i))
-            return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+        if (!go_on(b, name, i)) return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
         int status = sf_bfs(&result, &b->graph, b->sources[i], UINT32_MAX, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         b->seconds[i] = result.seconds;
         b->edges[i] = (double)result.edges;
         sf_bfs_result_free(&result);
     }
-    if (!app_has(b->call, "levels"))
-        report(b, rows, "cpu", name, 1, 0);
+    if (!app_has(b->call, "levels")) report(b, rows, "cpu", name, 1, 0);
     return SF_OK;
 }
 
@@ -218,8 +209,7 @@ static int run_search(benchmark *b, app_bench_rows *rows, const sf_bfs_options *
     sf_bfs_search *search;
     sf_bfs_result result = {0};
     int status = sf_bfs_open(&search, &b->graph, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_bfs_run(search, b->sources[0], &result, error); /* the first one touches fresh memory */
     for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
         if (!go_on(b, name, i))
@@ -230,8 +220,7 @@ static int run_search(benchmark *b, app_bench_rows *rows, const sf_bfs_options *
         b->edges[i] = (double)result.edges;
     }
     bool levels = app_has(b->call, "levels");
-    if (status == SF_OK && levels)
-        status = sf_bfs_run(search, median_source(b), &result, error);
+    if (status == SF_OK && levels) status = sf_bfs_run(search, median_source(b), &result, error);
     if (status == SF_OK && levels)
         report_levels(rows, "cpu", name, median_source(b), result.seconds, sf_bfs_levels(search),
                       result.depth + 1);
@@ -245,8 +234,7 @@ static int run_search(benchmark *b, app_bench_rows *rows, const sf_bfs_options *
 static int run_on_cpu(benchmark *b, app_bench_rows *rows, sf_error *error)
 {
     int status = build(b, error);
-    if (status == SF_OK)
-        status = run_queue(b, rows, error);
+    if (status == SF_OK) status = run_queue(b, rows, error);
     const sf_bfs_options ways[] = {{.direction = SF_BFS_TOP_DOWN, .threads = b->threads},
                                    {.direction = SF_BFS_BOTTOM_UP, .threads = b->threads},
                                    {.direction = SF_BFS_AUTO, .threads = 1},
@@ -286,8 +274,7 @@ static int search_all(benchmark *b, const way *w, sf_error *error)
     sf_backend_bfs_job job = {.source = b->sources[0]};
     int status = w->run(w->search, &job, error);
     for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
-        if (!go_on(b, w->name, i))
-            return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+        if (!go_on(b, w->name, i)) return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
         job.source = b->sources[i];
         status = w->run(w->search, &job, error);
         b->seconds[i] = job.seconds;
@@ -304,8 +291,7 @@ static int search_levels(benchmark *b, app_bench_rows *rows, const way *w, sf_er
     sf_backend_bfs_job job = {.source = median_source(b), .log = log, .log_room = MOST_LEVELS};
     int status = w->run(w->search, &job, error);
     uint32_t count = job.depth < MOST_LEVELS ? job.depth + 1 : MOST_LEVELS;
-    if (status == SF_OK)
-        report_levels(rows, w->device, w->name, job.source, job.seconds, log, count);
+    if (status == SF_OK) report_levels(rows, w->device, w->name, job.source, job.seconds, log, count);
     return status;
 }
 
@@ -313,10 +299,8 @@ static int search_levels(benchmark *b, app_bench_rows *rows, const way *w, sf_er
 static int measure(benchmark *b, app_bench_rows *rows, const way *w, sf_error *error)
 {
     int status = search_all(b, w, error);
-    if (status == SF_OK && app_has(b->call, "levels"))
-        return search_levels(b, rows, w, error);
-    if (status == SF_OK)
-        report(b, rows, w->device, w->name, 0, w->preparation);
+    if (status == SF_OK && app_has(b->call, "levels")) return search_levels(b, rows, w, error);
+    if (status == SF_OK) report(b, rows, w->device, w->name, 0, w->preparation);
     return status;
 }
 
@@ -325,8 +309,7 @@ static int run_one_way(benchmark *b, app_bench_rows *rows, const sf_device_graph
 {
     sf_device_search search;
     int status = sf_device_search_open(&search, graph, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     way w = {name, sf_device_name(graph->device), run_on_one, &search, search.preparation};
     status = measure(b, rows, &w, error);
     sf_device_search_close(&search);
@@ -367,8 +350,7 @@ static int draw(benchmark *b, sf_device_graph *graph, sf_device *device, sf_erro
     }
     int status = sf_device_graph_generate(graph, device, &b->kind, error);
     b->graph_seconds = sf_clock_seconds() - start;
-    if (status == SF_OK)
-        status = sf_device_graph_read(&b->graph, graph, false, error);
+    if (status == SF_OK) status = sf_device_graph_read(&b->graph, graph, false, error);
     return status == SF_OK ? draw_sources(b, error) : status;
 }
 
@@ -376,8 +358,7 @@ static int run_on_device(benchmark *b, app_bench_rows *rows, sf_device *device, 
 {
     sf_device_graph graph;
     int status = draw(b, &graph, device, error);
-    if (status == SF_OK)
-        status = run_every_way(b, rows, &graph, error);
+    if (status == SF_OK) status = run_every_way(b, rows, &graph, error);
     sf_device_graph_close(&graph);
     sf_csr_free(&b->graph);
     return status;
@@ -391,8 +372,7 @@ static int run_in_parts(benchmark *b, app_bench_rows *rows, sf_device *const *de
     char device[32];
     snprintf(device, sizeof device, "%u devices", count);
     way w = {name, device, run_on_several, &parts, parts.preparation};
-    if (status == SF_OK)
-        status = measure(b, rows, &w, error);
+    if (status == SF_OK) status = measure(b, rows, &w, error);
     sf_device_parts_close(&parts);
     return status;
 }
@@ -403,8 +383,7 @@ static int run_on_devices(benchmark *b, app_bench_rows *rows, sf_device *const *
 {
     sf_device_graph graph;
     int status = draw(b, &graph, devices[0], error);
-    if (status == SF_OK)
-        status = run_every_way(b, rows, &graph, error);
+    if (status == SF_OK) status = run_every_way(b, rows, &graph, error);
     sf_device_graph_close(&graph);
     for (size_t i = 0; i < DEVICE_WAYS && status == SF_OK; i++)
         status = run_in_parts(b, rows, devices, count, device_ways[i].name, &device_ways[i].options, error);
@@ -471,16 +450,13 @@ static int run_rules(benchmark *b, app_bench_rows *rows, sf_error *error)
     int status = app_bfs_tau(&tau, &b->graph, error);
     for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
         sf_bfs_result result;
-        if (!go_on(b, "rules", i))
-            return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+        if (!go_on(b, "rules", i)) return sf_fail(error, SF_CANCELLED, NULL, "was stopped");
         status = sf_bfs(&result, &b->graph, b->sources[i], UINT32_MAX, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         uint32_t depth = result.depth;
         status = app_bfs_rules_count(&rules, &b->graph, &result, tau, error);
         sf_bfs_result_free(&result);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         const app_bfs_switch *found[RULES] = {&rules.gamma, &rules.alpha, &rules.best, &rules.never};
         for (size_t r = 0; r < RULES; r++) {
             add_up(&sums[r], found[r], depth);
@@ -503,8 +479,7 @@ static int search_with(benchmark *b, unsigned threads, double *teps, double *med
     sf_bfs_result result = {0};
     double edges = 0, seconds = 0;
     int status = sf_bfs_open(&search, &b->graph, &options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_bfs_run(search, b->sources[0], &result, error);
     for (size_t i = 0; i < SOURCES && status == SF_OK; i++) {
         status = go_on(b, "scaling", i) ? sf_bfs_run(search, b->sources[i], &result, error)
@@ -543,15 +518,11 @@ static int run_scaling(benchmark *b, app_bench_rows *rows, bool weak, sf_error *
     const sf_kronecker kind = b->kind;
     int status = weak ? SF_OK : build(b, error);
     for (unsigned threads = 1; threads <= b->threads && status == SF_OK; threads *= 2) {
-        if (weak)
-            status = build(b, error);
-        if (status == SF_OK)
-            status = search_with(b, threads, &teps, &median, error);
+        if (weak) status = build(b, error);
+        if (status == SF_OK) status = search_with(b, threads, &teps, &median, error);
         first = threads == 1 ? teps : first;
-        if (status == SF_OK)
-            report_scaling(rows, b, weak ? "weak" : "strong", threads, median, teps, first);
-        if (weak)
-            sf_csr_free(&b->graph);
+        if (status == SF_OK) report_scaling(rows, b, weak ? "weak" : "strong", threads, median, teps, first);
+        if (weak) sf_csr_free(&b->graph);
         b->kind.scale += weak;
     }
     sf_csr_free(&b->graph);
@@ -562,8 +533,7 @@ static int run_scaling(benchmark *b, app_bench_rows *rows, bool weak, sf_error *
 static int run_counted(benchmark *b, app_bench_rows *rows, sf_error *error)
 {
     int status = build(b, error);
-    if (status == SF_OK)
-        status = run_rules(b, rows, error);
+    if (status == SF_OK) status = run_rules(b, rows, error);
     sf_csr_free(&b->graph);
     return status;
 }
@@ -574,10 +544,8 @@ static int run_parts(benchmark *b, app_bench_rows *rows, sf_error *error)
 {
     bool named = b->call->argument_count > 1;
     int status = SF_OK;
-    if (app_bench_wants(b->call, "ways"))
-        status = run_on_cpu(b, rows, error);
-    if (status == SF_OK && named && app_bench_wants(b->call, "rules"))
-        status = run_counted(b, rows, error);
+    if (app_bench_wants(b->call, "ways")) status = run_on_cpu(b, rows, error);
+    if (status == SF_OK && named && app_bench_wants(b->call, "rules")) status = run_counted(b, rows, error);
     if (status == SF_OK && named && app_bench_wants(b->call, "scaling"))
         status = run_scaling(b, rows, false, error);
     if (status == SF_OK && named && app_bench_wants(b->call, "scaling") && b->file == NULL)
@@ -606,10 +574,8 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         status = sf_devices_find(devices, SF_MOST_DEVICES, &count, app_value(call, "device", "cpu"), error);
     if (status == SF_OK && count > 1 && b.file != NULL)
         status = sf_fail(error, SF_USAGE, "--graph", "goes with one device: several draw their graph");
-    if (status != SF_OK)
-        return status;
-    if (count == 0)
-        return run_parts(&b, rows, error);
+    if (status != SF_OK) return status;
+    if (count == 0) return run_parts(&b, rows, error);
     return count == 1 ? run_on_device(&b, rows, devices[0], error)
                       : run_on_devices(&b, rows, devices, count, error);
 }

@@ -22,11 +22,9 @@ static int by_falling_degree(const void *a, const void *b)
 int app_bfs_tau(uint64_t *tau, const sf_csr *graph, sf_error *error)
 {
     *tau = UINT64_MAX;
-    if (graph->vertex_count <= APP_BFS_HUBS)
-        return SF_OK;
+    if (graph->vertex_count <= APP_BFS_HUBS) return SF_OK;
     uint64_t *degrees = sf_resize(NULL, graph->vertex_count, sizeof *degrees);
-    if (degrees == NULL)
-        return sf_fail_memory(error);
+    if (degrees == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < graph->vertex_count; v++)
         degrees[v] = sf_csr_degree(graph, v);
     qsort(degrees, graph->vertex_count, sizeof *degrees, by_falling_degree);
@@ -69,10 +67,8 @@ static void find_switches(app_bfs_rules *rules, const level_costs *costs, uint32
     for (uint32_t l = 0; l <= depth; l++) {
         app_bfs_switch here = switch_at(costs, depth, l, unreached);
         rules->best = here.reads < rules->best.reads ? here : rules->best;
-        if (gamma > depth && rules->hubs > 0 && sf_bfs_gamma((uint32_t)costs[l].hubs, rules->hubs))
-            gamma = l;
-        if (alpha > depth && costs[l].edges > left / APP_BFS_ALPHA)
-            alpha = l;
+        if (gamma > depth && rules->hubs > 0 && sf_bfs_gamma((uint32_t)costs[l].hubs, rules->hubs)) gamma = l;
+        if (alpha > depth && costs[l].edges > left / APP_BFS_ALPHA) alpha = l;
         double share = rules->hubs > 0 ? (double)costs[l].hubs / rules->hubs : 0;
         rules->gamma_most = share > rules->gamma_most ? share : rules->gamma_most;
         left -= costs[l].edges;
@@ -88,8 +84,7 @@ int app_bfs_rules_count(app_bfs_rules *rules, const sf_csr *graph, const sf_bfs_
     uint64_t unreached = 0;
     *rules = (app_bfs_rules){.edges = sf_csr_edge_count(graph)};
     level_costs *costs = sf_alloc((size_t)depth + 1, sizeof *costs);
-    if (costs == NULL)
-        return sf_fail_memory(error);
+    if (costs == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         uint32_t level = result->levels[v];
         uint64_t degree = sf_csr_degree(graph, v);
@@ -100,8 +95,7 @@ int app_bfs_rules_count(app_bfs_rules *rules, const sf_csr *graph, const sf_bfs_
         }
         costs[level].edges += degree;
         costs[level].hubs += degree > tau;
-        if (level > 0)
-            read_up(&costs[level - 1], graph, result->levels, v, tau);
+        if (level > 0) read_up(&costs[level - 1], graph, result->levels, v, tau);
     }
     uint64_t below = 0;
     for (uint32_t l = depth + 1; l-- > 0;) {

@@ -75,8 +75,7 @@ static uint64_t check_sum(const side_by_side *s)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < s->count; i++)
-        if (s->counts[i] >= LEAST)
-            sum += s->counts[i] * (i + 1);
+        if (s->counts[i] >= LEAST) sum += s->counts[i] * (i + 1);
     return sum;
 }
 
@@ -87,19 +86,15 @@ static int time_engine(const side_by_side *s, const char *engine, double *second
     sf_counter *counter;
     int status = sf_counter_open(&counter, s->stream.spikes, s->stream.spike_count, s->stream.units.count,
                                  s->episodes, s->count, engine, s->threads, error);
-    if (status == SF_OK)
-        status = sf_counter_use(counter, sf_device_name(s->device), error);
-    if (status == SF_OK)
-        sf_counter_at_least(counter, LEAST);
+    if (status == SF_OK) status = sf_counter_use(counter, sf_device_name(s->device), error);
+    if (status == SF_OK) sf_counter_at_least(counter, LEAST);
     *seconds = INFINITY;
     for (int run = s->device != NULL ? -1 : 0; status == SF_OK && run < RUNS; run++) {
         double start = sf_clock_seconds(), took;
         status = sf_counter_count(counter, NULL, s->counts, error);
         took = sf_clock_seconds() - start;
-        if (run >= 0)
-            *seconds = fmin(*seconds, took);
-        if (took > MOST_SECONDS / 4 && run >= 1)
-            break;
+        if (run >= 0) *seconds = fmin(*seconds, took);
+        if (took > MOST_SECONDS / 4 && run >= 1) break;
     }
     if (status == SF_OK && strcmp(sf_counter_device(counter, NULL), sf_device_name(s->device)) != 0)
         *seconds = NAN; /* it refused */
@@ -134,8 +129,7 @@ static int measure_row(side_by_side *s, sf_error *error)
             continue;
         }
         int status = time_engine(s, engines[e].name, &s->seconds[e], &sum, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (!first && sum != first_sum)
             return sf_fail(error, SF_INTERNAL, "counts",
                            "%s counts %zu episodes of %" PRIu32 " units otherwise", engines[e].name, s->count,
@@ -170,8 +164,7 @@ static int add_crossovers(app_bench_rows *rows, sf_device *device, unsigned thre
     for (uint32_t size = 2; size <= LARGEST; size++) {
         sf_crossover crossover;
         int status = sf_crossover_find(&crossover, device, threads, size, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         app_bench_row(rows, sf_device_name(device));
         app_bench_text(rows, "job", "crossover");
         app_bench_number(rows, "threads", device == NULL ? threads : 1);
@@ -191,12 +184,10 @@ int app_bench_crossovers(const app_call *call, app_bench_rows *rows, unsigned th
     const char *name = app_value(call, "device", NULL);
     sf_device *device;
     int status = sf_device_find(&device, name, error);
-    if (status == SF_OK)
-        status = add_crossovers(rows, device, threads, error);
+    if (status == SF_OK) status = add_crossovers(rows, device, threads, error);
     for (uint32_t d = 0; name == NULL && d < sf_device_count() && status == SF_OK; d++) {
         device = app_bench_device(d);
-        if (device != NULL)
-            status = add_crossovers(rows, device, threads, error);
+        if (device != NULL) status = add_crossovers(rows, device, threads, error);
         if (status == SF_UNAVAILABLE) { /* one that failed at it spoils no other's */
             app_warn(call, "%s", error->text);
             status = SF_OK;
@@ -211,12 +202,10 @@ static int measure_everywhere(side_by_side *s, sf_error *error)
     const char *name = app_value(s->call, "device", NULL);
     s->total = 35.0 * (name != NULL ? 1 : 1 + sf_device_count());
     int status = sf_device_find(&s->device, name, error);
-    if (status == SF_OK)
-        status = measure_device(s, error);
+    if (status == SF_OK) status = measure_device(s, error);
     for (uint32_t d = 0; name == NULL && d < sf_device_count() && status == SF_OK; d++) {
         s->device = app_bench_device(d);
-        if (s->device != NULL)
-            status = measure_device(s, error);
+        if (s->device != NULL) status = measure_device(s, error);
     }
     return status;
 }
@@ -227,10 +216,8 @@ int app_bench_counts(const app_call *call, app_bench_rows *rows, unsigned thread
     s.episodes = sf_resize(NULL, 100000, sizeof *s.episodes);
     s.counts = sf_resize(NULL, 100000, sizeof *s.counts);
     int status = s.episodes != NULL && s.counts != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = simulate(&s.stream, error);
-    if (status == SF_OK)
-        status = measure_everywhere(&s, error);
+    if (status == SF_OK) status = simulate(&s.stream, error);
+    if (status == SF_OK) status = measure_everywhere(&s, error);
     sf_recording_clear(&s.stream);
     sf_free(s.episodes);
     sf_free(s.counts);

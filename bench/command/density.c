@@ -42,8 +42,7 @@ static double interval_ms(uint64_t index)
 static double *make_samples(size_t n, size_t d, sf_error *error)
 {
     double *values = sf_resize(NULL, n, d * sizeof *values);
-    if (values == NULL)
-        sf_fail_memory(error);
+    if (values == NULL) sf_fail_memory(error);
     for (size_t i = 0; values != NULL && i < n * d; i++)
         values[i] = d == 1 ? interval_ms(i) : normal(i);
     return values;
@@ -68,8 +67,7 @@ static int time_selection(const app_call *call, const selection_case *what, sele
                           sf_error *error)
 {
     double *values = make_samples(what->n, what->d, error);
-    if (values == NULL)
-        return SF_NO_MEMORY;
+    if (values == NULL) return SF_NO_MEMORY;
     sf_samples samples = {.values = values, .n = what->n, .d = what->d};
     sf_progress progress = app_progress(call);
     sf_bandwidth_options how = {
@@ -80,8 +78,7 @@ static int time_selection(const app_call *call, const selection_case *what, sele
         sf_bandwidth found;
         double start = sf_clock_seconds();
         status = sf_bandwidth_select(&found, sf_selector_find(what->method), &samples, &how, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         run->seconds = fmin(run->seconds, sf_clock_seconds() - start);
         run->h = found.h;
         if (strcmp(found.ran.device, run->device) != 0)
@@ -118,8 +115,7 @@ static int run_and_add(const app_call *call, app_bench_rows *rows, const selecti
                        selection_run run, const selection_run *rival, sf_error *error)
 {
     int status = time_selection(call, what, &run, error);
-    if (status == SF_OK)
-        add_row(rows, what, &run, rival);
+    if (status == SF_OK) add_row(rows, what, &run, rival);
     return status;
 }
 
@@ -133,11 +129,9 @@ static int bench_direct(const app_call *call, app_bench_rows *rows, sf_error *er
     for (size_t i = 0; status == SF_OK && i < sizeof cases / sizeof cases[0]; i++) {
         selection_run rival = {.device = "cpu", .exact = true, .rounds = 1};
         status = time_selection(call, &cases[i], &rival, error);
-        if (status == SF_OK)
-            add_row(rows, &cases[i], &rival, &rival);
+        if (status == SF_OK) add_row(rows, &cases[i], &rival, &rival);
         for (uint32_t d = 0; status == SF_OK && d < sf_device_count(); d++) {
-            if (app_bench_device(d) == NULL)
-                continue;
+            if (app_bench_device(d) == NULL) continue;
             selection_run run = {.device = sf_device_name(sf_device_at(d)), .exact = true, .rounds = 10};
             status = run_and_add(call, rows, &cases[i], run, &rival, error);
         }
@@ -174,10 +168,8 @@ static int bench_series(const app_call *call, app_bench_rows *rows, sf_error *er
         for (size_t n = FIRST; status == SF_OK && n <= LAST; n *= 4) {
             const selection_case what = {methods[m], n, 1, m == 0 ? 0 : 150, NAN};
             selection_run rival = {.device = "cpu", .exact = true, .rounds = 1};
-            if (n <= MOST_HERE)
-                status = time_selection(call, &what, &rival, error);
-            if (status == SF_OK && n <= MOST_HERE)
-                add_row(rows, &what, &rival, &rival);
+            if (n <= MOST_HERE) status = time_selection(call, &what, &rival, error);
+            if (status == SF_OK && n <= MOST_HERE) add_row(rows, &what, &rival, &rival);
             for (uint32_t d = 0; status == SF_OK && d < sf_device_count() && n <= MOST_THERE; d++) {
                 selection_run run = {.device = sf_device_name(sf_device_at(d)), .exact = true, .rounds = 3};
                 if (app_bench_device(d) != NULL)
@@ -228,8 +220,7 @@ static int open_densities(live_bench *b, sf_error *error)
     int status = SF_OK;
     for (int u = 0; status == SF_OK && u < UNITS; u++)
         status = sf_units_add(&units, &(sf_unit){.electrode = -1}, error);
-    if (status == SF_OK)
-        status = sf_units_finish(&units, error);
+    if (status == SF_OK) status = sf_units_finish(&units, error);
     if (status == SF_OK)
         status = sf_densities_open(&b->densities, &(sf_densities_setup){.config = &options, .units = &units},
                                    error);
@@ -274,15 +265,12 @@ static int run_hops(live_bench *b, double *seconds, sf_error *error)
     int status = open_densities(b, error);
     b->next_ns = sf_alloc(UNITS, sizeof *b->next_ns);
     b->drawn = sf_alloc(UNITS, sizeof *b->drawn);
-    if (status == SF_OK && (b->next_ns == NULL || b->drawn == NULL))
-        status = sf_fail_memory(error);
+    if (status == SF_OK && (b->next_ns == NULL || b->drawn == NULL)) status = sf_fail_memory(error);
     for (size_t hop = 0; status == SF_OK && hop < HOPS; hop++) {
         status = draw_hop(b, hop, error);
-        if (hop == HOPS - MEASURED)
-            b->messages = 0;
+        if (hop == HOPS - MEASURED) b->messages = 0;
         double start = sf_clock_seconds();
-        if (status == SF_OK)
-            status = run_hop(b, hop, error);
+        if (status == SF_OK) status = run_hop(b, hop, error);
         *seconds += hop >= HOPS - MEASURED ? sf_clock_seconds() - start : 0;
     }
     return status;
@@ -316,12 +304,9 @@ static const char *const parts[] = {"direct", "million", "live", "series", NULL}
 static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
 {
     int status = SF_OK;
-    if (app_bench_wants(call, parts[0]))
-        status = bench_direct(call, rows, error);
-    if (status == SF_OK && app_bench_wants(call, parts[1]))
-        status = bench_million(call, rows, error);
-    if (status == SF_OK && app_bench_wants(call, parts[2]))
-        status = bench_live(rows, error);
+    if (app_bench_wants(call, parts[0])) status = bench_direct(call, rows, error);
+    if (status == SF_OK && app_bench_wants(call, parts[1])) status = bench_million(call, rows, error);
+    if (status == SF_OK && app_bench_wants(call, parts[2])) status = bench_live(rows, error);
     if (status == SF_OK && call->argument_count > 1 && app_bench_wants(call, parts[3]))
         status = bench_series(call, rows, error);
     return status;

@@ -113,8 +113,7 @@ static int open_set(benchmark *b, sf_error *error)
         app_warn(b->call, "%s is left out: it is for accelerators, and there is none", b->set->name);
         return SF_OK;
     }
-    if (b->set->file == NULL)
-        return simulate(b, error);
+    if (b->set->file == NULL) return simulate(b, error);
     if (app_bench_data(b->call, b->set->file, path, sizeof path)) {
         sf_progress progress = app_progress(b->call);
         return sf_recording_read(&b->recording, path, NULL, &progress, error);
@@ -138,11 +137,9 @@ static bool holds(const sf_mine_result *result, const sf_episode *chain)
 {
     for (size_t i = 0; i < result->count; i++) {
         sf_episode episode;
-        if (result->items[i].size != chain->size)
-            continue;
+        if (result->items[i].size != chain->size) continue;
         sf_mine_result_episode(result, i, &episode);
-        if (sf_episode_compare(&episode, chain) == 0)
-            return true;
+        if (sf_episode_compare(&episode, chain) == 0) return true;
     }
     return false;
 }
@@ -182,8 +179,7 @@ static void add_chains(app_bench_rows *rows, const benchmark *b, const sf_mine_r
     for (size_t c = 0; c < b->truth.chain_count; c++)
         found += holds(result, &b->truth.chains[c]);
     char words[48] = "-";
-    if (b->truth.chain_count > 0)
-        snprintf(words, sizeof words, "%zu of %zu", found, b->truth.chain_count);
+    if (b->truth.chain_count > 0) snprintf(words, sizeof words, "%zu of %zu", found, b->truth.chain_count);
     app_bench_text(rows, "chains", words);
 }
 
@@ -253,8 +249,7 @@ static int hold_against_first(benchmark *b, const sf_mine_result *result, double
         b->fingerprint = fingerprint;
         b->candidates = sum_candidates(result);
     }
-    if (fingerprint == b->fingerprint)
-        return SF_OK;
+    if (fingerprint == b->fingerprint) return SF_OK;
     return sf_fail(error, SF_INTERNAL, b->set->name,
                    "%s on %s found other episodes or counts than the first row", result->ran.engine,
                    result->ran.device);
@@ -274,8 +269,7 @@ static int measure(benchmark *b, const char *engine, const char *device, unsigne
     while (status == SF_OK && !last) {
         sf_mine_result_free(result);
         status = mine(b, engine, device, threads, runs == 0, &result, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         seconds[runs] = result->ran.seconds;
         spent += warm ? result->ran.seconds : 0;
         done_there = strncmp(result->ran.device, device, strlen(device)) == 0;
@@ -288,10 +282,8 @@ static int measure(benchmark *b, const char *engine, const char *device, unsigne
     sf_reals_sort(seconds, runs);
     if (status == SF_OK)
         status = hold_against_first(b, result, runs > 0 ? seconds[runs / 2] : result->ran.seconds, error);
-    if (status == SF_OK)
-        app_device_warn(b->call, "mined", result->ran.device, result->ran.note);
-    if (status == SF_OK && done_there)
-        add_row(b, threads, result, seconds, runs);
+    if (status == SF_OK) app_device_warn(b->call, "mined", result->ran.device, result->ran.note);
+    if (status == SF_OK && done_there) add_row(b, threads, result, seconds, runs);
     sf_mine_result_free(result);
     return status;
 }
@@ -308,8 +300,7 @@ static bool is_bearable(const benchmark *b, const sf_engine *engine, bool on_dev
 static int measure_cpu(benchmark *b, sf_error *error)
 {
     int status = measure(b, "interval", "cpu", 1, error);
-    if (status == SF_OK && b->threads > 1)
-        status = measure(b, "interval", "cpu", b->threads, error);
+    if (status == SF_OK && b->threads > 1) status = measure(b, "interval", "cpu", b->threads, error);
     for (size_t e = 0; sf_engines[e] != NULL && status == SF_OK; e++)
         if (sf_engines[e]->mine == NULL && is_bearable(b, sf_engines[e], false))
             status = measure(b, sf_engines[e]->name, "cpu", sf_engines[e]->threaded ? b->threads : 1, error);
@@ -349,8 +340,7 @@ static int measure_everywhere(benchmark *b, sf_error *error)
 {
     int status = measure_cpu(b, error);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++)
-        if (app_bench_device(d) != NULL)
-            status = measure_device(b, sf_device_at(d), error);
+        if (app_bench_device(d) != NULL) status = measure_device(b, sf_device_at(d), error);
     return status == SF_OK && sf_device_count() > 1 ? measure_all_devices(b, 2, error) : status;
 }
 
@@ -364,8 +354,7 @@ static int measure_there(benchmark *b, const char *name, sf_error *error)
         snprintf(error->place, sizeof error->place, "--device");
         return status;
     }
-    if (count == 0)
-        return measure_cpu(b, error);
+    if (count == 0) return measure_cpu(b, error);
     bool all = strstr(name, SF_ALL_DEVICES) != NULL;
     return all ? measure_all_devices(b, 1, error) : measure_device(b, devices[0], error);
 }
@@ -390,8 +379,7 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         return app_bench_crossovers(call, rows, options.threads, error);
     for (size_t i = 0; i < DATA_SETS && status == SF_OK; i++) {
         benchmark b = {.call = call, .rows = rows, .threads = options.threads, .set = &data_sets[i]};
-        if (app_bench_wants(call, data_sets[i].name))
-            status = measure_set(&b, error);
+        if (app_bench_wants(call, data_sets[i].name)) status = measure_set(&b, error);
     }
     if (status == SF_OK && app_bench_wants(call, "counts"))
         status = app_bench_counts(call, rows, options.threads, error);

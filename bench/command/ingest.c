@@ -35,8 +35,7 @@ static int send_frames(sf_sender *sender, bench_frames *frames, bench_run *run, 
     while (status == SF_OK && sf_clock_seconds() < until && !app_stop_requested()) {
         const sf_batch batch = bench_frames_next(frames);
         status = sf_sender_send(sender, &batch, error);
-        if (run != NULL && frames->sent % LOOK_EVERY == 0)
-            bench_run_look(run);
+        if (run != NULL && frames->sent % LOOK_EVERY == 0) bench_run_look(run);
     }
     return status == SF_OK && app_stop_requested() ? sf_fail(error, SF_CANCELLED, NULL, "stopped") : status;
 }
@@ -83,17 +82,13 @@ static int measure_bare(double seconds, const sf_recording *about, double *rate,
     bare_receiver receiver = {.endpoint = endpoint};
     sf_sender *sender = NULL;
     int status = bench_endpoint(endpoint, sizeof endpoint, error);
-    if (status == SF_OK)
-        status = bench_frames_open(&frames, PER_FRAME, FRAME_NS, 0, error);
-    if (status == SF_OK)
-        status = bench_sender_open(&sender, "synfire", endpoint, true, NULL, about, error);
+    if (status == SF_OK) status = bench_frames_open(&frames, PER_FRAME, FRAME_NS, 0, error);
+    if (status == SF_OK) status = bench_sender_open(&sender, "synfire", endpoint, true, NULL, about, error);
     if (status == SF_OK)
         status = sf_thread_start(&receiver.thread, "bench-bare", receive_all, &receiver, error);
-    if (status == SF_OK)
-        status = bench_sender_await(sender, 1, error);
+    if (status == SF_OK) status = bench_sender_await(sender, 1, error);
     double begin_s = sf_clock_seconds();
-    if (status == SF_OK)
-        status = send_frames(sender, &frames, NULL, seconds, error);
+    if (status == SF_OK) status = send_frames(sender, &frames, NULL, seconds, error);
     sf_sender_close(sender, LINGER_MS);
     atomic_store(&receiver.stop, true);
     sf_thread_join(&receiver.thread);
@@ -136,15 +131,11 @@ static int feed_run(measured *made, sf_sender *sender, double seconds, sf_error 
 {
     bench_frames frames;
     int status = bench_frames_open(&frames, PER_FRAME, FRAME_NS, 0, error);
-    if (status == SF_OK)
-        status = bench_sender_await(sender, 1, error);
+    if (status == SF_OK) status = bench_sender_await(sender, 1, error);
     double begin_s = sf_clock_seconds();
-    if (status == SF_OK)
-        status = send_frames(sender, &frames, &made->run, seconds, error);
-    if (status == SF_OK)
-        status = sf_sender_end(sender, error);
-    if (status == SF_OK)
-        status = bench_run_finish(&made->run, error);
+    if (status == SF_OK) status = send_frames(sender, &frames, &made->run, seconds, error);
+    if (status == SF_OK) status = sf_sender_end(sender, error);
+    if (status == SF_OK) status = bench_run_finish(&made->run, error);
     made->spikes = (double)(frames.sent * PER_FRAME);
     made->seconds = made->run.ended_s - begin_s;
     bench_frames_close(&frames);
@@ -155,8 +146,7 @@ static int feed_run(measured *made, sf_sender *sender, double seconds, sf_error 
 static int check_all_came(const measured *made, sf_error *error)
 {
     double came = bench_run_counter(&made->run, "\"status\"", "spikes");
-    if (came == made->spikes)
-        return SF_OK;
+    if (came == made->spikes) return SF_OK;
     return sf_fail(error, SF_DATA, "synfire run", "of %.0f spikes %.0f came to the windows", made->spikes,
                    came);
 }
@@ -168,14 +158,11 @@ static int measure_step(measured *made, const struct step *step, double seconds,
     sf_text yaml = {0};
     sf_sender *sender = NULL;
     int status = bench_endpoint(endpoint, sizeof endpoint, error);
-    if (status == SF_OK)
-        status = write_yaml(&yaml, step, endpoint, error);
-    if (status == SF_OK)
-        status = bench_run_start(&made->run, yaml.data, error);
+    if (status == SF_OK) status = write_yaml(&yaml, step, endpoint, error);
+    if (status == SF_OK) status = bench_run_start(&made->run, yaml.data, error);
     if (status == SF_OK)
         status = bench_sender_open(&sender, "synfire", endpoint, true, &made->run, about, error);
-    if (status == SF_OK)
-        status = feed_run(made, sender, seconds, error);
+    if (status == SF_OK) status = feed_run(made, sender, seconds, error);
     sf_sender_close(sender, 0);
     sf_text_free(&yaml);
     return status == SF_OK ? check_all_came(made, error) : status;
@@ -204,8 +191,7 @@ static const char *work_of(const char *thread)
                                            {"synfire-storage", "recorder"},
                                            {"synfire-journal", "recorder: sync"}};
     for (size_t i = 0; i < sizeof works / sizeof works[0]; i++)
-        if (strncmp(thread, works[i][0], strlen(works[i][0])) == 0)
-            return works[i][1];
+        if (strncmp(thread, works[i][0], strlen(works[i][0])) == 0) return works[i][1];
     return NULL;
 }
 
@@ -215,8 +201,7 @@ static void tell_threads(app_bench_rows *rows, const measured *made)
         const bench_thread *thread = &made->run.threads[i];
         const char *work = work_of(thread->name);
         double ns = thread->seconds / made->spikes * 1e9;
-        if (ns < 0.05)
-            continue;
+        if (ns < 0.05) continue;
         app_bench_row(rows, "cpu");
         app_bench_text(rows, "thread", thread->name);
         app_bench_text(rows, "does", work != NULL ? work : "");
@@ -229,8 +214,7 @@ int bench_ingest_sockets(double seconds, app_bench_rows *rows, sf_error *error)
     sf_recording about;
     double bare = NAN;
     int status = bench_about(&about, error);
-    if (status == SF_OK)
-        status = measure_bare(seconds, &about, &bare, error);
+    if (status == SF_OK) status = measure_bare(seconds, &about, &bare, error);
     if (status == SF_OK) {
         const measured alone = {.spikes = bare * seconds, .seconds = seconds, .run.memory_mb = NAN};
         tell_step(rows, "bare libzmq receiver", &alone, bare);
@@ -238,10 +222,8 @@ int bench_ingest_sockets(double seconds, app_bench_rows *rows, sf_error *error)
     for (size_t i = 0; i < STEPS && status == SF_OK; i++) {
         measured made = {0};
         status = measure_step(&made, &steps[i], seconds, &about, error);
-        if (status == SF_OK)
-            tell_step(rows, steps[i].name, &made, bare);
-        if (status == SF_OK && i + 1 == STEPS)
-            tell_threads(rows, &made);
+        if (status == SF_OK) tell_step(rows, steps[i].name, &made, bare);
+        if (status == SF_OK && i + 1 == STEPS) tell_threads(rows, &made);
         bench_run_close(&made.run);
     }
     sf_recording_clear(&about);
@@ -271,12 +253,10 @@ static int send_paced(sf_sender *sender, measured *made, double seconds, double 
     while (status == SF_OK && frames.sent < wanted && !app_stop_requested()) {
         const sf_batch batch = bench_frames_next(&frames);
         double due_s = begin_s + (double)batch.clock_ns * 1e-9, now_s = sf_clock_seconds();
-        if (now_s < due_s)
-            sf_clock_sleep_until((int64_t)(due_s * 1e9));
+        if (now_s < due_s) sf_clock_sleep_until((int64_t)(due_s * 1e9));
         *late_s = now_s - due_s > *late_s ? now_s - due_s : *late_s;
         status = sf_sender_send(sender, &batch, error);
-        if (frames.sent % LOOK_EVERY == 0)
-            bench_run_look(&made->run);
+        if (frames.sent % LOOK_EVERY == 0) bench_run_look(&made->run);
     }
     made->spikes = (double)(frames.sent * RIG_PER_FRAME);
     made->seconds = sf_clock_seconds() - begin_s;
@@ -304,16 +284,12 @@ static int measure_rig(measured *made, const struct rig *rig, double seconds, do
     sf_text yaml = {0};
     sf_sender *sender = NULL;
     int status = bench_endpoint(endpoint, sizeof endpoint, error);
-    if (status == SF_OK)
-        status = write_rig_yaml(&yaml, rig, endpoint, error);
-    if (status == SF_OK)
-        status = bench_run_start(&made->run, yaml.data, error);
+    if (status == SF_OK) status = write_rig_yaml(&yaml, rig, endpoint, error);
+    if (status == SF_OK) status = bench_run_start(&made->run, yaml.data, error);
     if (status == SF_OK)
         status = bench_sender_open(&sender, rig->protocol, endpoint, false, &made->run, about, error);
-    if (status == SF_OK)
-        status = bench_sender_await(sender, 1, error);
-    if (status == SF_OK)
-        status = send_paced(sender, made, seconds, late_s, error);
+    if (status == SF_OK) status = bench_sender_await(sender, 1, error);
+    if (status == SF_OK) status = send_paced(sender, made, seconds, late_s, error);
     sf_sender_close(sender, LINGER_MS);
     sf_text_free(&yaml);
     return status == SF_OK ? bench_run_stop(&made->run, error) : status;
@@ -350,8 +326,7 @@ int bench_ingest_rigs(double seconds, app_bench_rows *rows, sf_error *error)
         measured made = {0};
         double late_s = 0;
         status = measure_rig(&made, &rigs[i], seconds, &late_s, &about, error);
-        if (status == SF_OK)
-            tell_rig(rows, &rigs[i], &made, late_s);
+        if (status == SF_OK) tell_rig(rows, &rigs[i], &made, late_s);
         bench_run_close(&made.run);
     }
     sf_recording_clear(&about);

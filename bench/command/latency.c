@@ -68,13 +68,11 @@ static void note_stages(hop_times *times, const sf_status_message *status)
     times->stages = 0;
     for (size_t i = 0; i < status->stage_count; i++) {
         const sf_stage_status *stage = &status->stages[i];
-        if (is_beside_the_hops(stage))
-            continue;
+        if (is_beside_the_hops(stage)) continue;
         size_t row = times->stages++;
         times->stage[row] = stage->name;
         times->stage_ms[row][times->hops] = stage->last_ms;
-        if (times->hops == 0)
-            times->missed_before[row] = stage->missed;
+        if (times->hops == 0) times->missed_before[row] = stage->missed;
         times->missed[row] = stage->missed - times->missed_before[row];
     }
 }
@@ -82,8 +80,7 @@ static void note_stages(hop_times *times, const sf_status_message *status)
 static void note_job(job_times *times, double ms, const char *device)
 {
     bool is_new = isfinite(ms) && ms != times->newest_ms;
-    if (!is_new)
-        return;
+    if (!is_new) return;
     times->newest_ms = ms;
     times->ms[times->count++] = ms;
     snprintf(times->device, sizeof times->device, "%s", device);
@@ -114,8 +111,7 @@ static void tell(app_bench_rows *rows, const char *device, const char *stage, do
                  double missed)
 {
     sf_reals_sort(times, count);
-    if (count == 0 || times[count - 1] == 0)
-        return;
+    if (count == 0 || times[count - 1] == 0) return;
     app_bench_row(rows, device);
     app_bench_text(rows, "stage", stage);
     app_bench_number(rows, "p50_ms", times[(count - 1) / 2]);
@@ -177,10 +173,8 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure_hop, rows, error);
     if (status == SF_OK && app_bench_wants(call, "test"))
         status = bench_stream_on_devices(call, WINDOW_SECONDS + MEASURED_SECONDS, measure_test, rows, error);
-    if (status == SF_OK && app_bench_wants(call, "trigger"))
-        status = bench_trigger(seconds, rows, error);
-    if (status == SF_OK && app_bench_wants(call, "rigs"))
-        status = bench_rigs(call, seconds, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "trigger")) status = bench_trigger(seconds, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "rigs")) status = bench_rigs(call, seconds, rows, error);
     return status;
 }
 

@@ -88,8 +88,7 @@ static void print_json(sf_text *text, const app_bench_rows *rows, const char *be
     for (size_t i = 0; i < rows->count; i++) {
         const app_bench_field *field = &rows->fields[i];
         if (field->name == NULL) {
-            if (i > 0)
-                sf_json_end_object(&json);
+            if (i > 0) sf_json_end_object(&json);
             sf_json_object(&json, NULL);
             sf_json_string(&json, "bench", bench);
             sf_json_string(&json, "machine", machine);
@@ -100,8 +99,7 @@ static void print_json(sf_text *text, const app_bench_rows *rows, const char *be
             sf_json_real(&json, field->name, field->number);
         }
     }
-    if (rows->count > 0)
-        sf_json_end_object(&json);
+    if (rows->count > 0) sf_json_end_object(&json);
     sf_json_end_array(&json);
 }
 
@@ -114,8 +112,7 @@ static size_t list_names(const app_bench_rows *rows, const char **names)
         while (rows->fields[i].name != NULL && known < count &&
                strcmp(names[known], rows->fields[i].name) != 0)
             known++;
-        if (rows->fields[i].name != NULL && known == count)
-            names[count++] = rows->fields[i].name;
+        if (rows->fields[i].name != NULL && known == count) names[count++] = rows->fields[i].name;
     }
     return count;
 }
@@ -124,8 +121,7 @@ static void add_csv_cell(app_csv *csv, const app_bench_rows *rows, size_t row, c
 {
     for (size_t i = row + 1; i < rows->count && rows->fields[i].name != NULL; i++) {
         const app_bench_field *field = &rows->fields[i];
-        if (strcmp(field->name, name) != 0)
-            continue;
+        if (strcmp(field->name, name) != 0) continue;
         if (field->text != NULL)
             app_csv_string(csv, field->text);
         else
@@ -139,15 +135,13 @@ static void print_csv(sf_text *text, const app_bench_rows *rows, const char *ben
 {
     const char **names = sf_resize(NULL, rows->count, sizeof *names);
     text->failed = text->failed || names == NULL;
-    if (names == NULL)
-        return;
+    if (names == NULL) return;
     size_t count = list_names(rows, names);
     app_csv csv = app_csv_start(text, "bench,machine,device");
     for (size_t k = 0; k < count; k++)
         sf_text_printf(text, ",%s", names[k]);
     for (size_t row = 0; row < rows->count; row++) {
-        if (rows->fields[row].name != NULL)
-            continue;
+        if (rows->fields[row].name != NULL) continue;
         app_csv_row(&csv);
         app_csv_string(&csv, bench);
         app_csv_string(&csv, machine);
@@ -170,11 +164,9 @@ static size_t count_fields(const app_bench_rows *rows, size_t row)
 /* Whether both rows have fields of the same names, so that they share a table. */
 static bool same_fields(const app_bench_rows *rows, size_t row, size_t other, size_t count)
 {
-    if (count_fields(rows, other) != count)
-        return false;
+    if (count_fields(rows, other) != count) return false;
     for (size_t i = 1; i < count; i++)
-        if (strcmp(rows->fields[row + i].name, rows->fields[other + i].name) != 0)
-            return false;
+        if (strcmp(rows->fields[row + i].name, rows->fields[other + i].name) != 0) return false;
     return true;
 }
 
@@ -211,8 +203,7 @@ static void print_tables(sf_text *text, const app_bench_rows *rows, const char *
 
 static int print(const app_call *call, const app_bench_rows *rows, const app_bench *bench, sf_error *error)
 {
-    if (rows->failed)
-        return sf_fail_memory(error);
+    if (rows->failed) return sf_fail_memory(error);
     char machine[1024];
     sf_text text = {0};
     describe_machine(machine, sizeof machine);
@@ -228,8 +219,7 @@ static int print(const app_call *call, const app_bench_rows *rows, const app_ben
 static const app_bench *find(const char *name)
 {
     for (size_t i = 0; benches[i] != NULL; i++)
-        if (strcmp(benches[i]->name, name) == 0)
-            return benches[i];
+        if (strcmp(benches[i]->name, name) == 0) return benches[i];
     return NULL;
 }
 
@@ -258,8 +248,7 @@ static int check_parts(const app_call *call, const app_bench *bench, sf_error *e
                            : sf_fail(error, SF_USAGE, NULL, "%s has no part '%s'; it has: %s", bench->name,
                                      call->arguments[i], known.data != NULL ? known.data : "none");
         sf_text_free(&known);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -267,8 +256,7 @@ static int check_parts(const app_call *call, const app_bench *bench, sf_error *e
 static bool takes(const app_bench *bench, const char *option)
 {
     for (size_t i = 0; bench->options != NULL && bench->options[i] != NULL; i++)
-        if (strcmp(bench->options[i], option) == 0)
-            return true;
+        if (strcmp(bench->options[i], option) == 0) return true;
     return false;
 }
 
@@ -302,8 +290,7 @@ int app_bench_read(app_bench_options *options, const app_call *call, sf_error *e
 {
     *options = usual;
     int status = app_options_read(call, &table_of_options, options, error);
-    if (options->threads == 0)
-        options->threads = sf_thread_cores();
+    if (options->threads == 0) options->threads = sf_thread_cores();
     return status;
 }
 
@@ -323,16 +310,14 @@ sf_device *app_bench_device(uint32_t index)
 bool app_bench_wants(const app_call *call, const char *part)
 {
     for (size_t i = 1; i < call->argument_count; i++)
-        if (strcmp(call->arguments[i], part) == 0)
-            return true;
+        if (strcmp(call->arguments[i], part) == 0) return true;
     return call->argument_count == 1;
 }
 
 static int run(app_call *call, sf_error *error)
 {
     const app_bench *bench = find(call->arguments[0]);
-    if (bench == NULL)
-        return fail_unknown(call->arguments[0], error);
+    if (bench == NULL) return fail_unknown(call->arguments[0], error);
     if (check_parts(call, bench, error) != SF_OK || check_options(call, bench, error) != SF_OK)
         return SF_USAGE;
     app_bench_rows rows = {0};

@@ -74,8 +74,7 @@ static int search_best(benchmark *b, size_t i, const sf_match_options *options, 
     for (int run = 0; run < SHORT_RUNS && (run == 0 || best < SHORT_SECONDS); run++) {
         sf_match_result_free(&result);
         int status = sf_match_run(b->work.index, &b->work.patterns[i], options, &result, NULL, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         best = run == 0 || result.ran.seconds < best ? result.ran.seconds : best;
         space = run == 0 || result.space_s < space ? result.space_s : space;
         on_device = run == 0 || result.device_s < on_device ? result.device_s : on_device;
@@ -163,13 +162,10 @@ static int measure(benchmark *b, const sf_match_options *given, const char *vari
     int status = SF_OK;
     for (size_t i = 0; i < b->work.count && status == SF_OK; i++)
         status = search_best(b, i, &options, &t, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     add_row(b, &t, &options, variant);
-    if (t.truncated)
-        return SF_OK;
-    if (b->work.embeddings == UINT64_MAX)
-        b->work.embeddings = t.embeddings;
+    if (t.truncated) return SF_OK;
+    if (b->work.embeddings == UINT64_MAX) b->work.embeddings = t.embeddings;
     return t.embeddings == b->work.embeddings
                ? SF_OK
                : sf_fail(error, SF_INTERNAL, b->work.name,
@@ -183,11 +179,9 @@ static int measure_there(benchmark *b, const char *device, sf_error *error)
     const sf_match_options options = {.device = device, .threads = b->threads};
     int status = measure(b, &options, "auto", error);
     sf_made_when(SF_MADE_NEVER);
-    if (status == SF_OK)
-        status = measure(b, &options, "auto, candidates of the CPU", error);
+    if (status == SF_OK) status = measure(b, &options, "auto, candidates of the CPU", error);
     sf_made_when(SF_MADE_ALWAYS);
-    if (status == SF_OK)
-        status = measure(b, &options, "auto, candidates of the device", error);
+    if (status == SF_OK) status = measure(b, &options, "auto, candidates of the device", error);
     sf_made_when(SF_MADE_WORTH);
     return status;
 }
@@ -208,14 +202,11 @@ static int measure_everywhere(benchmark *b, sf_error *error)
     memset(b->work.there, 0, sizeof b->work.there);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
         const char *name = sf_device_name(sf_device_at(d));
-        if (app_bench_device(d) == NULL)
-            continue;
+        if (app_bench_device(d) == NULL) continue;
         status = measure_there(b, name, error);
     }
-    if (status == SF_OK)
-        status = measure_choice(b, 1, error);
-    if (status == SF_OK && b->threads > 1)
-        status = measure_choice(b, b->threads, error);
+    if (status == SF_OK) status = measure_choice(b, 1, error);
+    if (status == SF_OK && b->threads > 1) status = measure_choice(b, b->threads, error);
     return status;
 }
 
@@ -226,8 +217,7 @@ static int measure_first(benchmark *b, sf_error *error)
     int status = measure(b, &options, "auto, the first 1,000", error);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
         options.device = sf_device_name(sf_device_at(d));
-        if (app_bench_device(d) != NULL)
-            status = measure(b, &options, "auto, the first 1,000", error);
+        if (app_bench_device(d) != NULL) status = measure(b, &options, "auto, the first 1,000", error);
     }
     return status;
 }
@@ -236,17 +226,14 @@ static int measure_first(benchmark *b, sf_error *error)
 static int measure_both(benchmark *b, sf_error *error)
 {
     int status = measure_everywhere(b, error);
-    if (status == SF_OK)
-        status = measure_first(b, error);
+    if (status == SF_OK) status = measure_first(b, error);
     for (uint32_t d = 0; d < sf_device_count() && status == SF_OK; d++) {
         const char *name = sf_device_name(sf_device_at(d));
         sf_match_options options = {.engine = "gvsm", .device = name, .threads = b->threads};
-        if (app_bench_device(d) == NULL)
-            continue;
+        if (app_bench_device(d) == NULL) continue;
         status = measure(b, &options, "gvsm", error);
         options.without = SF_GVSM_STAY;
-        if (status == SF_OK)
-            status = measure(b, &options, "gvsm, no layers stay", error);
+        if (status == SF_OK) status = measure(b, &options, "gvsm, no layers stay", error);
     }
     return status;
 }
@@ -273,8 +260,7 @@ static int measure_gvsm(benchmark *b, sf_error *error)
     int status = SF_OK;
     for (uint32_t d = 0; d <= sf_device_count() && status == SF_OK; d++) {
         size_t count = sizeof variants / sizeof variants[0] - (d > 0 ? 0 : OF_DEVICES);
-        if (d > 0 && app_bench_device(d - 1) == NULL)
-            continue;
+        if (d > 0 && app_bench_device(d - 1) == NULL) continue;
         for (size_t v = 0; v < count && status == SF_OK; v++) {
             sf_match_options options = variants[v].how;
             options.engine = "gvsm";
@@ -307,8 +293,7 @@ static int pattern_of(sf_pattern *pattern, const sf_csr *data, const uint32_t *v
 static bool is_among(const uint32_t *vertices, uint32_t count, uint32_t v)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (vertices[i] == v)
-            return true;
+        if (vertices[i] == v) return true;
     return false;
 }
 
@@ -322,8 +307,7 @@ static void draw_vertices(uint32_t *vertices, const sf_csr *data, sf_random *ran
     while (count < size) {
         uint32_t v = vertices[sf_random_below(random, count)];
         uint32_t x = data->targets[data->offsets[v] + sf_random_below(random, sf_csr_degree(data, v))];
-        if (!is_among(vertices, count, x))
-            vertices[count++] = x;
+        if (!is_among(vertices, count, x)) vertices[count++] = x;
     }
 }
 
@@ -397,11 +381,9 @@ static int bench_proteins(benchmark *b, sf_error *error)
             char file[128];
             sf_edge_list list;
             snprintf(file, sizeof file, "subgraph/hprd/query/query_dense_%d_%d.graph", sizes[s], q);
-            if (!app_bench_data(b->call, file, path, sizeof path))
-                continue;
+            if (!app_bench_data(b->call, file, path, sizeof path)) continue;
             status = sf_graph_read(&list, path, NULL, error);
-            if (status != SF_OK)
-                break;
+            if (status != SF_OK) break;
             list.directed = false;
             status = sf_pattern_of_graph(&b->work.patterns[b->work.count++], &list, error);
             sf_edge_list_free(&list);
@@ -438,8 +420,7 @@ static int bench_votes(benchmark *b, const char *name, uint32_t labels, bool gvs
     sf_random random = sf_random_start(kind.seed, 2);
     for (uint32_t i = 0; i < 24 && status == SF_OK; i++)
         status = draw_pattern(&b->work, &random, 4 + i % 5, error);
-    if (status == SF_OK)
-        status = gvsm ? measure_gvsm(b, error) : measure_everywhere(b, error);
+    if (status == SF_OK) status = gvsm ? measure_gvsm(b, error) : measure_everywhere(b, error);
     return status;
 }
 
@@ -468,8 +449,7 @@ static int bench_power_law(benchmark *b, sf_error *error)
         sf_random random = sf_random_start(kind.seed, 4);
         for (uint32_t i = 0; i < 12 && status == SF_OK; i++)
             status = draw_pattern(&b->work, &random, sizes[s], error);
-        if (status == SF_OK)
-            status = measure_everywhere(b, error);
+        if (status == SF_OK) status = measure_everywhere(b, error);
         close_workload(&b->work);
     }
     return status;
@@ -481,8 +461,7 @@ static int bench_techniques(benchmark *b, sf_error *error)
     const sf_power_law kind = {7115, 103500, 0.72, 12, 4, 1};
     int status = bench_votes(b, "votes, 40 labels", 40, true, error);
     close_workload(&b->work);
-    if (status == SF_OK)
-        status = draw_data(b, "votes, 4 labels, house", &kind, error);
+    if (status == SF_OK) status = draw_data(b, "votes, 4 labels, house", &kind, error);
     if (status == SF_OK)
         status = add_shape(&b->work, 5, "abbccddaeaeb", (labelling){.vertices = kind.labels}, error);
     return status == SF_OK ? measure_gvsm(b, error) : status;
@@ -492,8 +471,7 @@ static int bench_clique(benchmark *b, sf_error *error)
 {
     const sf_power_law kind = {7115, 103500, 0.72, 12, 0, 1};
     int status = draw_data(b, "votes, 5-clique", &kind, error);
-    if (status == SF_OK)
-        status = add_shape(&b->work, 5, "abacadaebcbdbecdcede", (labelling){0}, error);
+    if (status == SF_OK) status = add_shape(&b->work, 5, "abacadaebcbdbecdcede", (labelling){0}, error);
     return status == SF_OK ? measure_everywhere(b, error) : status;
 }
 
@@ -511,8 +489,7 @@ static int bench_shapes(benchmark *b, const shape *shapes, size_t count, labelli
         b->work.name = shapes[s].name;
         b->work.embeddings = UINT64_MAX;
         status = add_shape(&b->work, shapes[s].size, shapes[s].edges, labels, error);
-        if (status == SF_OK)
-            status = measure_shape(b, error);
+        if (status == SF_OK) status = measure_shape(b, error);
         sf_pattern_free(&b->work.patterns[0]);
         b->work.patterns[0] = (sf_pattern){0};
         b->work.count = 0;
@@ -540,8 +517,7 @@ static int draw_labels(sf_columns *columns, size_t rows, uint32_t labels, sf_err
     size_t column;
     sf_random random = sf_random_start(1, 4);
     int status = sf_columns_grow(columns, rows, error);
-    if (status == SF_OK)
-        status = sf_columns_add(columns, SF_LABEL_COLUMN, &column, error);
+    if (status == SF_OK) status = sf_columns_add(columns, SF_LABEL_COLUMN, &column, error);
     for (size_t row = 0; row < rows && status == SF_OK; row++)
         columns->items[column].values[row] = (double)sf_random_below(&random, labels);
     return status;
@@ -563,10 +539,8 @@ static int bench_edge_labels(benchmark *b, sf_error *error)
     const labelling labels = {.vertices = kind.labels, .edges = 4};
     sf_edge_list list;
     int status = sf_power_law_edges(&list, &kind, error);
-    if (status == SF_OK)
-        status = draw_labels(&list.edge_columns, list.edge_count, labels.edges, error);
-    if (status == SF_OK)
-        status = build(&b->work, &list, error);
+    if (status == SF_OK) status = draw_labels(&list.edge_columns, list.edge_count, labels.edges, error);
+    if (status == SF_OK) status = build(&b->work, &list, error);
     return status == SF_OK
                ? bench_shapes(b, shapes, sizeof shapes / sizeof shapes[0], labels, measure_edge_labels, error)
                : status;
@@ -579,10 +553,8 @@ static int bench_kronecker(benchmark *b, unsigned scale, const shape shapes[3], 
     const sf_kronecker kind = {.scale = scale, .edge_factor = 16, .seed = 1};
     sf_edge_list list;
     int status = sf_kronecker_edges(&list, &kind, b->threads, NULL, error);
-    if (status == SF_OK)
-        status = draw_labels(&list.vertex_columns, list.vertex_count, LABELS, error);
-    if (status == SF_OK)
-        status = build(&b->work, &list, error);
+    if (status == SF_OK) status = draw_labels(&list.vertex_columns, list.vertex_count, LABELS, error);
+    if (status == SF_OK) status = build(&b->work, &list, error);
     return status == SF_OK
                ? bench_shapes(b, shapes, 3, (labelling){.vertices = LABELS}, measure_everywhere, error)
                : status;
@@ -640,8 +612,7 @@ static bool permute(uint32_t *items, uint32_t count)
     uint32_t i = count - 1, j = count - 1;
     while (i > 0 && items[i - 1] >= items[i])
         i--;
-    if (i == 0)
-        return false;
+    if (i == 0) return false;
     while (items[j] <= items[i - 1])
         j--;
     uint32_t kept = items[i - 1];
@@ -663,11 +634,9 @@ static int try_order(benchmark *b, orders *of, const uint32_t *vertices, uint32_
     const sf_match_options options = {
         .engine = "gvsm", .device = "cpu", .threads = 1, .without = chooses ? 0 : SF_GVSM_ORDER};
     int status = pattern_of(&pattern, &b->work.data, vertices, size, error);
-    if (status == SF_OK)
-        status = sf_match_run(b->work.index, &pattern, &options, &result, NULL, error);
+    if (status == SF_OK) status = sf_match_run(b->work.index, &pattern, &options, &result, NULL, error);
     sf_pattern_free(&pattern);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double tried = (double)result.steps;
     if (chooses) {
         of->chosen = tried;
@@ -693,8 +662,7 @@ static int try_orders(benchmark *b, orders *of, const uint32_t *vertices, uint32
     do {
         for (uint32_t u = 0; u < size; u++)
             numbered[u] = vertices[places[u]];
-        if (status == SF_OK)
-            status = try_order(b, of, numbered, size, false, error);
+        if (status == SF_OK) status = try_order(b, of, numbered, size, false, error);
     } while (status == SF_OK && permute(places, size));
     return status;
 }
@@ -728,8 +696,7 @@ static int bench_orders(benchmark *b, sf_error *error)
         orders one = {0};
         draw_vertices(vertices, &b->work.data, &random, SIZE);
         status = try_orders(b, &one, vertices, SIZE, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         bool is_best = one.chosen <= one.best, is_near = one.chosen <= 1.1 * one.best;
         report_orders(b, &one, is_best, is_near, one.worst / one.best);
         best += is_best;
@@ -738,8 +705,7 @@ static int bench_orders(benchmark *b, sf_error *error)
                        all.count + one.count, all.numberings + one.numberings};
     }
     b->work.name = "all patterns";
-    if (status == SF_OK)
-        report_orders(b, &all, best / PATTERNS, within / PATTERNS, all.worst / all.best);
+    if (status == SF_OK) report_orders(b, &all, best / PATTERNS, within / PATTERNS, all.worst / all.best);
     return status;
 }
 

@@ -24,8 +24,7 @@ typedef struct made_data {
 static int make_data(made_data *made, size_t vectors, sf_error *error)
 {
     made->memory = sf_resize(NULL, vectors * (ATTRIBUTES + 1), sizeof *made->memory);
-    if (made->memory == NULL)
-        return sf_fail_memory(error);
+    if (made->memory == NULL) return sf_fail_memory(error);
     for (uint32_t k = 0; k <= ATTRIBUTES; k++) {
         sf_random random = sf_random_start(14, k);
         for (size_t j = 0; j < vectors; j++)
@@ -54,8 +53,7 @@ static int time_training(timed *run, const sf_one_r_plan *plan, const sf_one_r_d
         sf_plan_ran ran;
         sf_plan_model_free(run->model);
         status = sf_one_r_train(&run->model, plan, data, how, &ran, error);
-        if (status == SF_OK && ran.seconds < run->best.seconds)
-            run->best = ran;
+        if (status == SF_OK && ran.seconds < run->best.seconds) run->best = ran;
     }
     return status;
 }
@@ -94,8 +92,7 @@ static int run_form(app_bench_rows *rows, const sf_one_r_plan *plan, const sf_on
             add_row(rows, data->vectors, copies ? "on copies" : "on one model", threads, &run.best,
                     one_thread, serial);
         sf_plan_model_free(run.model);
-        if (threads == most)
-            break;
+        if (threads == most) break;
     }
     return status;
 }
@@ -107,13 +104,11 @@ static int run_size(const app_call *call, app_bench_rows *rows, const sf_one_r_p
     made_data made = {.memory = NULL};
     timed ordered = {.model = NULL};
     int status = app_bench_read(&options, call, error);
-    if (status == SF_OK)
-        status = make_data(&made, vectors, error);
+    if (status == SF_OK) status = make_data(&made, vectors, error);
     if (status == SF_OK)
         status = time_training(&ordered, plan, &made.data, &(sf_one_r_how){.sequential = true, .threads = 1},
                                error);
-    if (status == SF_OK)
-        add_row(rows, vectors, "in order", 1, &ordered.best, ordered.best.seconds, 1);
+    if (status == SF_OK) add_row(rows, vectors, "in order", 1, &ordered.best, ordered.best.seconds, 1);
     for (int copies = 0; copies < 2 && status == SF_OK; copies++)
         status = run_form(rows, plan, &made.data, copies != 0, options.threads, ordered.model, error);
     sf_plan_model_free(ordered.model);

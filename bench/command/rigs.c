@@ -100,8 +100,7 @@ static int open_nobody(sf_sending **out, const sf_sending_settings *settings, sf
 {
     (void)settings;
     nobody *it = sf_alloc(1, sizeof *it);
-    if (it == NULL)
-        return sf_fail_memory(error);
+    if (it == NULL) return sf_fail_memory(error);
     it->sending.kind = &nobody_kind;
     *out = &it->sending;
     return SF_OK;
@@ -120,8 +119,7 @@ static int play_to_nobody(uint64_t bytes[HELD_BATCHES], const sf_protocol *proto
     const uint32_t unit = 0;
     sf_sender *sender;
     int status = sf_sender_open(&sender, &settings, about, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sender->hello_due_ns = INT64_MAX; /* which would come by real time */
     for (size_t i = 0; i < HELD_BATCHES && status == SF_OK; i++) {
         status = send_batch(sender, i, i == extra ? &unit : NULL, error);
@@ -165,8 +163,7 @@ static pid_t start_redis(const char *port)
 
 static void stop_server(pid_t process)
 {
-    if (process <= 0)
-        return;
+    if (process <= 0) return;
     kill(process, SIGTERM);
     waitpid(process, NULL, 0);
 }
@@ -198,8 +195,7 @@ static bool read_time(const char *message, size_t size, int64_t *time_ns)
     static const char key[] = "\"time_ns\":";
     const char *at = memmem(message, size, key, sizeof key - 1);
     char digits[24] = "", *end;
-    if (at == NULL)
-        return false;
+    if (at == NULL) return false;
     size_t rest = size - (size_t)(at - message) - (sizeof key - 1);
     memcpy(digits, at + sizeof key - 1, rest < sizeof digits - 1 ? rest : sizeof digits - 1);
     *time_ns = strtoll(digits, &end, 10);
@@ -241,8 +237,7 @@ static int choose_endpoint(bench *it, sf_error *error)
 static bool has_key(const sf_protocol *protocol, const char *name)
 {
     for (const sf_key *key = protocol->source.settings.keys; key->name != NULL; key++)
-        if (strcmp(key->name, name) == 0)
-            return true;
+        if (strcmp(key->name, name) == 0) return true;
     return false;
 }
 
@@ -251,8 +246,7 @@ static int start_run(bench *it, sf_error *error)
     sf_text yaml = {0};
     sf_text_printf(&yaml, "stream: bench\ndevice: cpu\nsources: [{type: %s, endpoint: '%s', timeout_s: 60",
                    it->protocol->source.settings.name, it->endpoint);
-    if (has_key(it->protocol, "learn_s"))
-        sf_text_printf(&yaml, ", electrodes: learn, learn_s: %d", LEARN_S);
+    if (has_key(it->protocol, "learn_s")) sf_text_printf(&yaml, ", electrodes: learn, learn_s: %d", LEARN_S);
     sf_text_printf(&yaml,
                    "}]\nmerge: {lateness_ms: 0, leap_s: 0}\nwindow: {length_s: 10, hop_s: 1}\n"
                    "mine: {every: 0}\nsignificance: {kind: 'off'}\ngraph: {enabled: false}\n"
@@ -299,18 +293,12 @@ static int open_all(bench *it, double seconds, sf_error *error)
     it->sent_ns = sf_alloc(it->chains, sizeof *it->sent_ns);
     it->triggers = sf_alloc(it->chains, sizeof *it->triggers);
     int status = it->sent_ns != NULL && it->triggers != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = choose_endpoint(it, error);
-    if (status == SF_OK)
-        status = bench_endpoint(it->published_at, sizeof it->published_at, error);
-    if (status == SF_OK)
-        status = open_sender(it, error);
-    if (status == SF_OK)
-        status = subscribe(it, error);
-    if (status == SF_OK)
-        status = start_run(it, error);
-    if (status == SF_OK)
-        status = bench_sender_await(it->sender, 1, error);
+    if (status == SF_OK) status = choose_endpoint(it, error);
+    if (status == SF_OK) status = bench_endpoint(it->published_at, sizeof it->published_at, error);
+    if (status == SF_OK) status = open_sender(it, error);
+    if (status == SF_OK) status = subscribe(it, error);
+    if (status == SF_OK) status = start_run(it, error);
+    if (status == SF_OK) status = bench_sender_await(it->sender, 1, error);
     return status == SF_OK ? sf_thread_start(&it->receiver, "bench-receive", receive_triggers, it, error)
                            : status;
 }
@@ -327,10 +315,8 @@ static void close_all(bench *it)
     sf_sender_close(it->sender, 0);
     bench_run_close(&it->run);
     stop_server(it->server);
-    if (it->socket != NULL)
-        zmq_close(it->socket);
-    if (it->context != NULL)
-        zmq_ctx_term(it->context);
+    if (it->socket != NULL) zmq_close(it->socket);
+    if (it->context != NULL) zmq_ctx_term(it->context);
     sf_free(it->sent_ns);
     sf_free(it->triggers);
 }
@@ -355,12 +341,10 @@ static int send_all(bench *it, sf_error *error)
         uint64_t at = i % PERIOD;
         bool is_due = at <= APART * (CHAIN - 1) && at % APART == 0;
         sf_clock_sleep_until(begin_ns + (int64_t)(i + 1) * BATCH_NS);
-        if (at == APART * (CHAIN - 1))
-            it->sent_ns[i / PERIOD] = sf_clock_monotonic_ns();
+        if (at == APART * (CHAIN - 1)) it->sent_ns[i / PERIOD] = sf_clock_monotonic_ns();
         status = send_batch(it->sender, i, is_due ? &units[at / APART] : NULL, error);
     }
-    if (status == SF_OK && app_stop_requested())
-        status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
+    if (status == SF_OK && app_stop_requested()) status = sf_fail(error, SF_CANCELLED, NULL, "stopped");
     return status == SF_OK ? stop_run(it, error) : status;
 }
 
@@ -381,8 +365,7 @@ static int64_t chain_of(const bench *it, const trigger *of)
 static int tell(app_bench_rows *rows, const bench *it, double hold_ms, double most_ms, sf_error *error)
 {
     double *took_ms = sf_alloc(it->trigger_count, sizeof *took_ms);
-    if (took_ms == NULL)
-        return sf_fail_memory(error);
+    if (took_ms == NULL) return sf_fail_memory(error);
     size_t count = 0, first = WARM_UP_S * SF_SECOND / (PERIOD * BATCH_NS) + 1;
     for (size_t i = 0; i < it->trigger_count; i++) {
         int64_t chain = chain_of(it, &it->triggers[i]);
@@ -409,13 +392,10 @@ static int measure(app_bench_rows *rows, const sf_protocol *protocol, const sf_r
     bench it = {.protocol = protocol, .about = about};
     double hold_ms, most_ms;
     int status = measure_hold(&hold_ms, &most_ms, protocol, about, error);
-    if (status == SF_OK)
-        status = open_all(&it, seconds, error);
-    if (status == SF_OK)
-        status = send_all(&it, error);
+    if (status == SF_OK) status = open_all(&it, seconds, error);
+    if (status == SF_OK) status = send_all(&it, error);
     stop_receiver(&it);
-    if (status == SF_OK)
-        status = tell(rows, &it, hold_ms, most_ms, error);
+    if (status == SF_OK) status = tell(rows, &it, hold_ms, most_ms, error);
     close_all(&it);
     return status;
 }

@@ -35,10 +35,8 @@ int bench_endpoint(char *endpoint, size_t size, sf_error *error)
     int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool found = taken >= 0 && bind(taken, (const struct sockaddr *)&address, length) == 0 &&
                  getsockname(taken, (struct sockaddr *)&address, &length) == 0;
-    if (taken >= 0)
-        close(taken);
-    if (!found)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "no port is free: %s", strerror(errno));
+    if (taken >= 0) close(taken);
+    if (!found) return sf_fail(error, SF_UNAVAILABLE, NULL, "no port is free: %s", strerror(errno));
     snprintf(endpoint, size, "tcp://127.0.0.1:%u", ntohs(address.sin_port));
     return SF_OK;
 }
@@ -54,8 +52,7 @@ static int make_folder(bench_run *run, sf_error *error)
 {
     const char *parent = getenv("TMPDIR");
     snprintf(run->folder, sizeof run->folder, "%.32s/synfire-bench-XXXXXX", parent != NULL ? parent : "/tmp");
-    if (mkdtemp(run->folder) != NULL)
-        return SF_OK;
+    if (mkdtemp(run->folder) != NULL) return SF_OK;
     int status = sf_fail(error, SF_CANNOT_CREATE, run->folder, "%s", strerror(errno));
     run->folder[0] = '\0';
     return status;
@@ -82,8 +79,7 @@ static int place_files(const bench_run *run, posix_spawn_file_actions_t *files)
     if (failed == 0)
         failed =
             posix_spawn_file_actions_addopen(files, STDERR_FILENO, said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (failed == 0)
-        failed = posix_spawn_file_actions_addchdir_np(files, run->folder);
+    if (failed == 0) failed = posix_spawn_file_actions_addchdir_np(files, run->folder);
     return failed;
 }
 
@@ -94,12 +90,10 @@ static int spawn(bench_run *run, char *program, sf_error *error)
     int failed = posix_spawn_file_actions_init(&files);
     if (failed == 0) {
         failed = place_files(run, &files);
-        if (failed == 0)
-            failed = posix_spawn(&run->process, program, &files, NULL, words, environ);
+        if (failed == 0) failed = posix_spawn(&run->process, program, &files, NULL, words, environ);
         posix_spawn_file_actions_destroy(&files);
     }
-    if (failed == 0)
-        return SF_OK;
+    if (failed == 0) return SF_OK;
     run->process = 0;
     return sf_fail(error, SF_UNAVAILABLE, program, "cannot be started: %s", strerror(failed));
 }
@@ -111,8 +105,7 @@ int bench_run_start(bench_run *run, const char *yaml, sf_error *error)
     if (!sf_place_find(program, "app/synfire", installed))
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the command synfire is not beside this program");
     int status = make_folder(run, error);
-    if (status == SF_OK)
-        status = write_configuration(run, yaml, error);
+    if (status == SF_OK) status = write_configuration(run, yaml, error);
     return status == SF_OK ? spawn(run, program, error) : status;
 }
 
@@ -126,8 +119,7 @@ static bool read_line(char *line, size_t size, const char *format, ...)
     vsnprintf(path, sizeof path, format, arguments);
     va_end(arguments);
     FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
+    if (file == NULL) return false;
     bool read = fgets(line, (int)size, file) != NULL;
     fclose(file);
     line[strcspn(line, "\n")] = '\0';
@@ -137,10 +129,8 @@ static bool read_line(char *line, size_t size, const char *format, ...)
 static bench_thread *find_thread(bench_run *run, int id)
 {
     for (size_t i = 0; i < run->thread_count; i++)
-        if (run->threads[i].id == id)
-            return &run->threads[i];
-    if (run->thread_count == BENCH_THREADS)
-        return NULL;
+        if (run->threads[i].id == id) return &run->threads[i];
+    if (run->thread_count == BENCH_THREADS) return NULL;
     run->threads[run->thread_count] = (bench_thread){.id = id};
     return &run->threads[run->thread_count++];
 }
@@ -148,11 +138,9 @@ static bench_thread *find_thread(bench_run *run, int id)
 static void look_at_thread(bench_run *run, int id)
 {
     char line[128], *rest;
-    if (!read_line(line, sizeof line, "/proc/%d/task/%d/schedstat", run->process, id))
-        return;
+    if (!read_line(line, sizeof line, "/proc/%d/task/%d/schedstat", run->process, id)) return;
     bench_thread *thread = find_thread(run, id);
-    if (thread == NULL)
-        return;
+    if (thread == NULL) return;
     thread->seconds = strtod(line, &rest) * 1e-9;
     thread->waited = strtod(rest, NULL) * 1e-9;
     if (read_line(line, sizeof line, "/proc/%d/task/%d/comm", run->process, id))
@@ -162,8 +150,7 @@ static void look_at_thread(bench_run *run, int id)
 static void look_at_memory(bench_run *run)
 {
     char line[128], *rest;
-    if (!read_line(line, sizeof line, "/proc/%d/statm", run->process))
-        return;
+    if (!read_line(line, sizeof line, "/proc/%d/statm", run->process)) return;
     strtoul(line, &rest, 10);
     double resident_mb = (double)strtoul(rest, NULL, 10) * (double)sysconf(_SC_PAGESIZE) * 1e-6;
     run->memory_mb = resident_mb > run->memory_mb ? resident_mb : run->memory_mb;
@@ -175,10 +162,8 @@ static void look_at_threads(bench_run *run)
     snprintf(path, sizeof path, "/proc/%d/task", run->process);
     DIR *folder = opendir(path);
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
-        if (entry->d_name[0] != '.')
-            look_at_thread(run, atoi(entry->d_name));
-    if (folder != NULL)
-        closedir(folder);
+        if (entry->d_name[0] != '.') look_at_thread(run, atoi(entry->d_name));
+    if (folder != NULL) closedir(folder);
 }
 
 /* What it said, in one line. */
@@ -188,8 +173,7 @@ static int fail_run(bench_run *run, int code, sf_error *error)
     sf_text said = {0};
     path_in(run, "said", path, sizeof path);
     sf_file_read(&said, path, NULL);
-    if (said.length > 0)
-        said.data[strcspn(said.data, "\n")] = '\0';
+    if (said.length > 0) said.data[strcspn(said.data, "\n")] = '\0';
     int status = sf_fail(error, SF_UNAVAILABLE, "synfire run", "ended with %d: %s", code,
                          said.data != NULL ? said.data : "");
     sf_text_free(&said);
@@ -199,8 +183,7 @@ static int fail_run(bench_run *run, int code, sf_error *error)
 /* Looks whether it has ended, and how. */
 static bool reap(bench_run *run, int *code)
 {
-    if (waitpid(run->process, code, WNOHANG) != run->process)
-        return false;
+    if (waitpid(run->process, code, WNOHANG) != run->process) return false;
     run->ended_s = sf_clock_seconds();
     run->process = 0;
     return true;
@@ -235,8 +218,7 @@ static int finish(bench_run *run, int other, sf_error *error)
         sf_clock_sleep_until(sf_clock_monotonic_ns() + LOOK_EVERY_NS);
     }
     int ended = WIFEXITED(code) ? WEXITSTATUS(code) : -WTERMSIG(code);
-    if (ended != 0 && ended != other)
-        return fail_run(run, ended, error);
+    if (ended != 0 && ended != other) return fail_run(run, ended, error);
     path_in(run, "summary.json", path, sizeof path);
     return sf_file_read(&run->summary, path, error);
 }
@@ -283,12 +265,9 @@ static void remove_folder(bench_run *run)
 {
     DIR *folder = run->folder[0] != '\0' ? opendir(run->folder) : NULL;
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder != NULL)
-        closedir(folder);
-    if (run->folder[0] != '\0')
-        rmdir(run->folder);
+        if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder != NULL) closedir(folder);
+    if (run->folder[0] != '\0') rmdir(run->folder);
 }
 
 void bench_run_close(bench_run *run)
@@ -362,8 +341,7 @@ int bench_sender_open(sf_sender **sender, const char *name, const char *endpoint
 {
     const sf_protocol *protocol;
     int status = sf_protocol_find(&protocol, name, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_sender_settings settings = {.protocol = protocol->sender,
                                          .endpoint = endpoint,
                                          .name = "bench",
@@ -377,8 +355,7 @@ int bench_sender_await(sf_sender *sender, int64_t listeners, sf_error *error)
 {
     double until = sf_clock_seconds() + LISTENERS_WITHIN_S;
     while (sf_sender_subscribers(sender) < listeners) {
-        if (app_stop_requested())
-            return sf_fail(error, SF_CANCELLED, NULL, "stopped");
+        if (app_stop_requested()) return sf_fail(error, SF_CANCELLED, NULL, "stopped");
         if (sf_clock_seconds() > until)
             return sf_fail(error, SF_UNAVAILABLE, sender->sending->address, "nobody came to listen");
         sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);

@@ -37,14 +37,12 @@ static int run(const sf_run_options *options, double *seconds, sf_error *error)
 {
     sf_run *running;
     int status = sf_run_open(&running, options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_pipeline *pipeline = sf_run_pipeline(running);
     double begin = sf_clock_seconds();
     status = sf_pipeline_start(pipeline, error);
     while (status == SF_OK && !sf_pipeline_wait(pipeline, 100))
-        if (app_stop_requested())
-            sf_pipeline_stop(pipeline);
+        if (app_stop_requested()) sf_pipeline_stop(pipeline);
     *seconds = sf_clock_seconds() - begin;
     int closed = sf_run_close(running, status == SF_OK ? error : NULL);
     if (status == SF_OK && closed == SF_OK && app_stop_requested())
@@ -57,8 +55,7 @@ int bench_stream_run(const char *yaml, const sf_recording *stream, double speed,
 {
     sf_config config;
     int status = sf_config_parse(&config, yaml, strlen(yaml), "bench", NULL, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_run_options options = {.config = &config, .recording = stream, .speed = speed, .outlet = outlet};
     status = run(&options, seconds, error);
     sf_config_free(&config);
@@ -75,8 +72,7 @@ int bench_stream_on_devices(const app_call *call, double seconds, bench_stream_m
                        "found '%s', expected auto, cpu, cuda, cuda:N or cuda:all", devices[0]);
     sf_recording stream;
     int status = simulate(&stream, seconds, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < count && status == SF_OK; i++)
         status = measure(call, &stream, devices[i], rows, error);
     sf_recording_clear(&stream);

@@ -21,8 +21,7 @@ static const struct part {
 /* Where the run counted. */
 static void note_device(void *user, sf_message *message)
 {
-    if (message->topic == SF_TOPIC_STATUS)
-        snprintf(user, DEVICE_NAME, "%s", message->status.counting_device);
+    if (message->topic == SF_TOPIC_STATUS) snprintf(user, DEVICE_NAME, "%s", message->status.counting_device);
 }
 
 static int time_part(const struct part *part, const sf_recording *stream, const char *device, char *where,
@@ -33,15 +32,13 @@ static int time_part(const struct part *part, const sf_recording *stream, const 
     sf_text_printf(
         &yaml, "device: %s\nwindow: {length_s: 10, hop_s: %s}\nmine: {every: 0}\ngraph: {enabled: false}\n",
         device, part->hop);
-    if (part->key != NULL)
-        bench_stream_episodes(&yaml, part->key);
+    if (part->key != NULL) bench_stream_episodes(&yaml, part->key);
     int status = yaml.failed ? sf_fail_memory(error) : SF_OK;
     *best = 0;
     for (int round = 0; round < ROUNDS && status == SF_OK; round++) {
         double seconds;
         status = bench_stream_run(yaml.data, stream, 0, (sf_outlet){&outlet, where}, &seconds, error);
-        if (round == 0 || seconds < *best)
-            *best = seconds;
+        if (round == 0 || seconds < *best) *best = seconds;
     }
     sf_text_free(&yaml);
     return status;
@@ -55,8 +52,7 @@ static int measure(const app_call *call, const sf_recording *stream, const char 
         double seconds;
         char where[DEVICE_NAME] = "";
         int status = time_part(&parts[i], stream, device, where, &seconds, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         app_bench_row(rows, where);
         app_bench_text(rows, "part", parts[i].name);
         app_bench_number(rows, "spikes", (double)stream->spike_count);
@@ -75,8 +71,7 @@ static int run(const app_call *call, app_bench_rows *rows, sf_error *error)
         status = bench_stream_on_devices(call, SECONDS, measure, rows, error);
     if (status == SF_OK && app_bench_wants(call, "sockets"))
         status = bench_ingest_sockets(seconds, rows, error);
-    if (status == SF_OK && app_bench_wants(call, "rigs"))
-        status = bench_ingest_rigs(seconds, rows, error);
+    if (status == SF_OK && app_bench_wants(call, "rigs")) status = bench_ingest_rigs(seconds, rows, error);
     return status;
 }
 

@@ -69,8 +69,7 @@ static int64_t read_trigger(const unsigned char *bytes, size_t size)
     static const char key[] = "\"time_ns\":";
     char digits[24] = "";
     const char *at = memmem(bytes, size, key, sizeof key - 1);
-    if (at == NULL)
-        return -1;
+    if (at == NULL) return -1;
     at += sizeof key - 1;
     size_t rest = size - (size_t)((const unsigned char *)at - bytes);
     memcpy(digits, at, rest < sizeof digits - 1 ? rest : sizeof digits - 1);
@@ -82,8 +81,7 @@ static int64_t read_trigger(const unsigned char *bytes, size_t size)
 static int64_t read_datagram(const unsigned char *bytes, size_t size)
 {
     int64_t number = -1;
-    if (size == sizeof number)
-        memcpy(&number, bytes, sizeof number);
+    if (size == sizeof number) memcpy(&number, bytes, sizeof number);
     return number;
 }
 
@@ -93,8 +91,7 @@ static int64_t read_osc(const unsigned char *bytes, size_t size)
 {
     static const char head[] = "/synfire/trigger\0\0\0\0,sii\0\0\0";
     uint32_t words[2];
-    if (size != sizeof head + 20 + sizeof words || memcmp(bytes, head, sizeof head) != 0)
-        return -1;
+    if (size != sizeof head + 20 + sizeof words || memcmp(bytes, head, sizeof head) != 0) return -1;
     memcpy(words, bytes + sizeof head + 20, sizeof words);
     return completion_at((int64_t)ntohl(words[0]) * SF_SECOND + (int64_t)ntohl(words[1]) * 1000);
 }
@@ -230,8 +227,7 @@ static int start_run(bench *it, sf_error *error)
 {
     sf_text yaml = {0};
     int status = write_yaml(&yaml, it, error);
-    if (status == SF_OK)
-        status = bench_run_start(&it->run, yaml.data, error);
+    if (status == SF_OK) status = bench_run_start(&it->run, yaml.data, error);
     sf_text_free(&yaml);
     return status;
 }
@@ -241,26 +237,18 @@ static int open_all(bench *it, double seconds, sf_error *error)
     it->context = zmq_ctx_new();
     it->datagrams = -1;
     int status = it->context != NULL ? make_room(it, seconds, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = bench_endpoint(it->frames_at, sizeof it->frames_at, error);
-    if (status == SF_OK)
-        status = bench_endpoint(it->published_at, sizeof it->published_at, error);
-    if (status == SF_OK)
-        status = bind_datagrams(&it->receivers[BARE_UDP], &it->udp_port, error);
-    if (status == SF_OK)
-        status = bind_datagrams(&it->receivers[TRIGGER_OSC], &it->osc_port, error);
-    if (status == SF_OK)
-        status = open_datagrams(it, error);
-    if (status == SF_OK)
-        status = subscribe(it, &it->receivers[BARE_ZMQ], it->frames_at, "", error);
+    if (status == SF_OK) status = bench_endpoint(it->frames_at, sizeof it->frames_at, error);
+    if (status == SF_OK) status = bench_endpoint(it->published_at, sizeof it->published_at, error);
+    if (status == SF_OK) status = bind_datagrams(&it->receivers[BARE_UDP], &it->udp_port, error);
+    if (status == SF_OK) status = bind_datagrams(&it->receivers[TRIGGER_OSC], &it->osc_port, error);
+    if (status == SF_OK) status = open_datagrams(it, error);
+    if (status == SF_OK) status = subscribe(it, &it->receivers[BARE_ZMQ], it->frames_at, "", error);
     if (status == SF_OK)
         status = subscribe(it, &it->receivers[TRIGGER_ZMQ], it->published_at, "trigger", error);
     if (status == SF_OK)
         status = bench_frames_open(&it->frames, PER_FRAME, FRAME_NS, EPISODE_UNITS * WATCHED, error);
-    if (status == SF_OK)
-        status = bench_about(&it->about, error);
-    if (status == SF_OK)
-        status = start_run(it, error);
+    if (status == SF_OK) status = bench_about(&it->about, error);
+    if (status == SF_OK) status = start_run(it, error);
     if (status == SF_OK)
         status = bench_sender_open(&it->sender, "synfire", it->frames_at, false, &it->run, &it->about, error);
     for (int i = 0; i < RECEIVERS && status == SF_OK; i++)
@@ -283,16 +271,12 @@ static void close_all(bench *it)
     bench_run_close(&it->run);
     for (int i = 0; i < RECEIVERS; i++) {
         receiver *of = &it->receivers[i];
-        if (of->socket != NULL)
-            zmq_close(of->socket);
-        if (of->read != NULL && of->descriptor >= 0)
-            close(of->descriptor);
+        if (of->socket != NULL) zmq_close(of->socket);
+        if (of->read != NULL && of->descriptor >= 0) close(of->descriptor);
         sf_free(of->came_ns);
     }
-    if (it->datagrams >= 0)
-        close(it->datagrams);
-    if (it->context != NULL)
-        zmq_ctx_term(it->context);
+    if (it->datagrams >= 0) close(it->datagrams);
+    if (it->context != NULL) zmq_ctx_term(it->context);
     bench_frames_close(&it->frames);
     sf_recording_clear(&it->about);
     sf_free(it->sent_ns);
@@ -317,13 +301,11 @@ static int send_frame(bench *it, int64_t begin_ns, sf_error *error)
     size_t index = it->frames.sent, number = index / PERIOD;
     const sf_batch batch = bench_frames_next(&it->frames);
     bool completes = index % PERIOD == 0 && number < it->count;
-    if (completes)
-        plant(it, number);
+    if (completes) plant(it, number);
     sf_clock_sleep_until(begin_ns + batch.clock_ns);
     int64_t now_ns = sf_clock_monotonic_ns();
     int status = sf_sender_send(it->sender, &batch, error);
-    if (!completes)
-        return status;
+    if (!completes) return status;
     const int64_t told = (int64_t)number;
     it->sent_ns[number] = now_ns;
     it->sent_udp_ns[number] = sf_clock_monotonic_ns();
@@ -338,10 +320,8 @@ static int send_all(bench *it, sf_error *error)
     int status = SF_OK;
     while (status == SF_OK && it->frames.sent < it->count * PERIOD && !app_stop_requested())
         status = send_frame(it, begin_ns, error);
-    if (status == SF_OK)
-        status = sf_sender_end(it->sender, error);
-    if (status == SF_OK)
-        status = bench_run_finish(&it->run, error);
+    if (status == SF_OK) status = sf_sender_end(it->sender, error);
+    if (status == SF_OK) status = bench_run_finish(&it->run, error);
     stop_receivers(it);
     return status;
 }
@@ -357,8 +337,7 @@ static int summarise(quantiles *all, const bench *it, const receiver *of, const 
                      sf_error *error)
 {
     double *took_ms = sf_alloc(it->count, sizeof *took_ms);
-    if (took_ms == NULL)
-        return sf_fail_memory(error);
+    if (took_ms == NULL) return sf_fail_memory(error);
     *all = (quantiles){0};
     for (size_t i = (size_t)(WARM_UP_S * SF_SECOND / (PERIOD * FRAME_NS)); i < it->count; i++) {
         if (of->came_ns[i] != 0)
@@ -398,8 +377,7 @@ static int tell(app_bench_rows *rows, const bench *it, sf_error *error)
         const receiver *pair = &it->receivers[i];
         quantiles bare, trigger;
         status = summarise(&bare, it, &pair[0], i == BARE_UDP ? it->sent_udp_ns : it->sent_ns, error);
-        if (status == SF_OK)
-            status = summarise(&trigger, it, &pair[1], it->sent_ns, error);
+        if (status == SF_OK) status = summarise(&trigger, it, &pair[1], it->sent_ns, error);
         if (status == SF_OK) {
             tell_row(rows, pair[0].name, &bare, &bare);
             tell_row(rows, pair[1].name, &trigger, &bare);
@@ -412,10 +390,8 @@ int bench_trigger(double seconds, app_bench_rows *rows, sf_error *error)
 {
     bench it = {0};
     int status = open_all(&it, seconds, error);
-    if (status == SF_OK)
-        status = send_all(&it, error);
-    if (status == SF_OK)
-        status = tell(rows, &it, error);
+    if (status == SF_OK) status = send_all(&it, error);
+    if (status == SF_OK) status = tell(rows, &it, error);
     close_all(&it);
     return status;
 }

@@ -64,8 +64,7 @@ static void add_piece(double low, double high, double mass, bool is_log, double 
                       double sums[2])
 {
     double a = fmax(low, from), b = fmin(high, to);
-    if (!(a < b))
-        return;
+    if (!(a < b)) return;
     double part = mass * (is_log ? log(b / a) / log(high / low) : (b - a) / (high - low));
     sums[0] += part;
     sums[1] += part * (is_log ? (b - a) / log(b / a) : (a + b) / 2);
@@ -136,8 +135,7 @@ static bool open_state(rivals *r, const double *x, size_t n)
 static bool open_rivals(rivals *r, const double *x, size_t n)
 {
     *r = (rivals){.n = n, .least = log(x[0]), .most = log(x[n - 1])};
-    if (!open_state(r, x, n))
-        return false;
+    if (!open_state(r, x, n)) return false;
     r->bytes = 8 * sf_synopsis_size(&r->state) + sizeof r->state;
     r->sample_count = r->bytes / sizeof(double) < n ? r->bytes / sizeof(double) : n;
     r->quantile_count = r->sample_count;
@@ -145,8 +143,7 @@ static bool open_rivals(rivals *r, const double *x, size_t n)
     r->sample = sf_alloc(r->sample_count, sizeof(double));
     r->quantiles = sf_alloc(r->quantile_count, sizeof(double));
     r->bins = sf_alloc(r->bin_count, sizeof(uint32_t));
-    if (r->sample == NULL || r->quantiles == NULL || r->bins == NULL)
-        return false;
+    if (r->sample == NULL || r->quantiles == NULL || r->bins == NULL) return false;
     for (size_t i = 0, left = r->sample_count, taken = 0; i < n && left > 0; i++) /* without replacement */
         if (uniform((uint32_t)i, 1) * (double)(n - i) < (double)left) {
             r->sample[taken++] = x[i];
@@ -198,8 +195,7 @@ static void ask_all(errors *e, const rivals *r, int way, const double *truths[TR
             count_exactly(truths[t], n[t], from, to, &true_share, &true_mean);
             e->share[t][q] = fabs(share - true_share);
             double relative = fabs(mean / true_mean - 1);
-            if (isfinite(relative))
-                e->mean[t][e->means[t]++] = relative;
+            if (isfinite(relative)) e->mean[t][e->means[t]++] = relative;
         }
     }
 }
@@ -240,8 +236,7 @@ static void compare(const char *path, const sf_series_columns *all)
 {
     size_t longest = 0;
     for (size_t s = 1; s < all->count; s++)
-        if (all->first[s + 1] - all->first[s] > all->first[longest + 1] - all->first[longest])
-            longest = s;
+        if (all->first[s + 1] - all->first[s] > all->first[longest + 1] - all->first[longest]) longest = s;
     size_t n = all->first[longest + 1] - all->first[longest], half = n / 2;
     double *seen = sf_alloc(n, sizeof *seen), *others = seen + (n - half);
     if (seen != NULL && n >= 400) {

@@ -51,16 +51,14 @@ static bool is_step(const char *name)
 {
     static const char *const steps[] = {"count", "discover", "test", "pairs", "graph", "density", "publish"};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (strcmp(name, steps[i]) == 0)
-            return true;
+        if (strcmp(name, steps[i]) == 0) return true;
     return false;
 }
 
 static void note(void *user, sf_message *message)
 {
     figures *into = user;
-    if (message->topic != SF_TOPIC_STATUS || message->status.last || into->count == MOST_HOPS)
-        return;
+    if (message->topic != SF_TOPIC_STATUS || message->status.last || into->count == MOST_HOPS) return;
     double sum = 0;
     for (size_t i = 0; i < message->status.stage_count; i++)
         if (strcmp(message->status.stages[i].name, "hop") == 0)
@@ -96,18 +94,14 @@ static int run(figures *into, const sf_recording *recording, double speed, unsig
     sf_input input = {.ring = SF_PLAYER_RING, .policy = SF_RING_BLOCK};
     snprintf(yaml, sizeof yaml, configuration, threads, schedule);
     int status = sf_config_parse(&config, yaml, strlen(yaml), "bench", NULL, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     config.live.rules = &rule;
     config.live.rule_count = 1;
     status = sf_player_open(&input.source, recording, speed, error);
     const sf_pipeline_options options = {.live = &config.live, .sources = &input, .source_count = 1};
-    if (status == SF_OK)
-        status = sf_pipeline_open(&pipeline, &options, error);
-    if (status == SF_OK)
-        status = sf_pipeline_attach(pipeline, (sf_outlet){&kind, into}, error);
-    if (status == SF_OK)
-        status = sf_pipeline_start(pipeline, error);
+    if (status == SF_OK) status = sf_pipeline_open(&pipeline, &options, error);
+    if (status == SF_OK) status = sf_pipeline_attach(pipeline, (sf_outlet){&kind, into}, error);
+    if (status == SF_OK) status = sf_pipeline_start(pipeline, error);
     while (status == SF_OK && !sf_pipeline_wait(pipeline, 1000))
         ;
     int closed = sf_pipeline_close(pipeline, status == SF_OK ? error : NULL);
@@ -123,8 +117,7 @@ static double derive_us(sf_error *error)
     for (int i = 0; i < DERIVATIONS; i++) {
         sf_schedule schedule;
         double began = sf_clock_seconds();
-        if (sf_schedule_derive(&schedule, sf_hop_stages(true), false, error) != SF_OK)
-            return -1;
+        if (sf_schedule_derive(&schedule, sf_hop_stages(true), false, error) != SF_OK) return -1;
         seconds[i] = sf_clock_seconds() - began;
     }
     return median(seconds, DERIVATIONS) * 1e6;
@@ -171,8 +164,7 @@ static int compare(const asked *of, const sf_recording *recording, sf_error *err
             runs[i].count = 0;
             status = run(&runs[i], recording, of->real ? 10 : 0, of->threads, schedules[i], error);
         }
-        if (status != SF_OK || runs[0].count <= LATER || runs[1].count <= LATER)
-            break;
+        if (status != SF_OK || runs[0].count <= LATER || runs[1].count <= LATER) break;
         double hop[2], stages[2];
         for (int i = 0; i < 2; i++) {
             hop[i] = median(runs[i].hop_ms + LATER, runs[i].count - LATER);
@@ -211,7 +203,6 @@ int main(int argc, char **argv)
         status = compare(&of, &recording, &error);
         sf_recording_clear(&recording);
     }
-    if (status != SF_OK)
-        fprintf(stderr, "bench_hop: %s: %s\n", error.place, error.text);
+    if (status != SF_OK) fprintf(stderr, "bench_hop: %s: %s\n", error.place, error.text);
     return -status;
 }

@@ -94,8 +94,7 @@ static int make_recording(sf_recording *recording, const asked *of, sf_error *er
     int status = recording->spikes != NULL ? SF_OK : SF_NO_MEMORY;
     for (uint32_t u = 0; u < UNITS && status == SF_OK; u++)
         status = sf_units_add(&recording->units, &(sf_unit){.electrode = -1}, error);
-    if (status == SF_OK)
-        status = sf_units_finish(&recording->units, error);
+    if (status == SF_OK) status = sf_units_finish(&recording->units, error);
     for (size_t i = 0; i < recording->spike_count && status == SF_OK; i++)
         recording->spikes[i] =
             (sf_spike){.time_ns = (int64_t)((double)i / of->rate * 1e9), .unit = draw((uint32_t)i) % UNITS};
@@ -121,8 +120,7 @@ static void note_slowest(figures *into, const sf_status_message *status)
 {
     double hop_ms = 0;
     for (size_t i = 0; i < status->stage_count; i++)
-        if (strcmp(status->stages[i].name, "hop") == 0)
-            hop_ms = status->stages[i].last_ms;
+        if (strcmp(status->stages[i].name, "hop") == 0) hop_ms = status->stages[i].last_ms;
     if (hop_ms > into->slowest_ms) {
         into->slowest_ms = hop_ms;
         memcpy(into->of_slowest_ms, into->before_ms, sizeof into->before_ms);
@@ -134,12 +132,10 @@ static void note_slowest(figures *into, const sf_status_message *status)
 static void note(void *user, sf_message *message)
 {
     figures *into = user;
-    if ((double)message->time_ns * 1e-9 < into->begin_s)
-        return;
+    if ((double)message->time_ns * 1e-9 < into->begin_s) return;
     if (message->topic == SF_TOPIC_EPISODES && into->hops < MOST_HOPS)
         into->age_ms[into->hops++] = sf_message_age_ms(message);
-    if (message->topic != SF_TOPIC_STATUS || message->status.last)
-        return;
+    if (message->topic != SF_TOPIC_STATUS || message->status.last) return;
     const sf_status_message *status = &message->status;
     note_steps(into, status);
     note_slowest(into, status);
@@ -195,16 +191,12 @@ static int run(figures *into, const sf_recording *recording, const asked *of, sf
              "graph: {enabled: %s}\n",
              of->device, of->window_s, delay_ms(of), threshold_of(of), of->tracked, of->threads, of->graph);
     int status = sf_config_parse(&config, yaml, strlen(yaml), "bench", NULL, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_player_open(&input.source, recording, of->speed, error);
     const sf_pipeline_options options = {.live = &config.live, .sources = &input, .source_count = 1};
-    if (status == SF_OK)
-        status = sf_pipeline_open(&pipeline, &options, error);
-    if (status == SF_OK)
-        status = sf_pipeline_attach(pipeline, (sf_outlet){&kind, into}, error);
-    if (status == SF_OK)
-        status = sf_pipeline_start(pipeline, error);
+    if (status == SF_OK) status = sf_pipeline_open(&pipeline, &options, error);
+    if (status == SF_OK) status = sf_pipeline_attach(pipeline, (sf_outlet){&kind, into}, error);
+    if (status == SF_OK) status = sf_pipeline_start(pipeline, error);
     while (status == SF_OK && !sf_pipeline_wait(pipeline, 1000))
         ;
     int closed = sf_pipeline_close(pipeline, status == SF_OK ? error : NULL);

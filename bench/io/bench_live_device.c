@@ -81,8 +81,7 @@ static int discover(const char *device, sf_resident *resident, uint64_t last, co
             return SF_UNAVAILABLE;
         sf_mine_result_free(result);
         int status = sf_mine_spikes(&result, &input, &options, NULL, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         times[run] = sf_clock_seconds() - begin;
     }
     for (uint32_t i = 0; i < 3 && i < result->level_count; i++)
@@ -123,24 +122,19 @@ static int run(const char *name, sf_error *error)
     sf_device *device = NULL;
     sf_resident *resident = NULL;
     int status = sf_device_find(&device, name, error);
-    if (status == SF_OK)
-        status = fill(error);
+    if (status == SF_OK) status = fill(error);
     first = position_of(HOPS - WINDOW_HOPS);
     count_units(history.end);
-    if (status == SF_OK)
-        status = discover("cpu", NULL, history.end, "cpu", error);
+    if (status == SF_OK) status = discover("cpu", NULL, history.end, "cpu", error);
     if (status == SF_OK && device != NULL)
         status = discover(name, NULL, history.end, "window copied and laid out", error);
-    if (status == SF_OK && device != NULL)
-        status = sf_resident_open(&resident, device, error);
+    if (status == SF_OK && device != NULL) status = sf_resident_open(&resident, device, error);
     if (status == SF_OK && device != NULL)
         status = discover(name, resident, history.end, "window on the device", error);
     sf_resident_close(resident);
     resident = NULL;
-    if (status == SF_OK && device != NULL)
-        status = sf_resident_open(&resident, device, error);
-    if (status == SF_OK && device != NULL)
-        status = append_hops(resident, error);
+    if (status == SF_OK && device != NULL) status = sf_resident_open(&resident, device, error);
+    if (status == SF_OK && device != NULL) status = append_hops(resident, error);
     sf_resident_close(resident);
     return status;
 }
@@ -148,8 +142,7 @@ static int run(const char *name, sf_error *error)
 int main(int argc, char **argv)
 {
     sf_error error;
-    if (run(argc > 1 ? argv[1] : "cpu", &error) == SF_OK)
-        return 0;
+    if (run(argc > 1 ? argv[1] : "cpu", &error) == SF_OK) return 0;
     fprintf(stderr, "bench_live_device: %s\n", error.text);
     return 1;
 }

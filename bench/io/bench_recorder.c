@@ -49,8 +49,7 @@ static int feed(sf_recorder *recorder, double rate, uint64_t spikes, measured *c
     for (uint64_t done = 0; status == SF_OK && done < spikes; done += BATCH) {
         for (uint32_t i = 0; i < BATCH; i++)
             batch[i] = (sf_spike){(int64_t)(done + i) * 100, (uint32_t)((done + i) * 7919 % UNITS), 1};
-        if (rate > 0)
-            sf_clock_sleep_until(start + (int64_t)((double)done / rate * 1e9));
+        if (rate > 0) sf_clock_sleep_until(start + (int64_t)((double)done / rate * 1e9));
         int64_t since = sf_clock_monotonic_ns();
         status = sf_recorder_raw(recorder, &raw, error);
         if (status == SF_OK && since >= due) {
@@ -83,18 +82,15 @@ static int measure(const char *folder, bool journal, double rate, double seconds
     sf_recorder *recorder = NULL;
     measured cost = {0};
     int status = sf_recorder_open(&recorder, &settings, &stream, error);
-    if (status == SF_OK)
-        status = sf_recorder_begin(recorder, error);
+    if (status == SF_OK) status = sf_recorder_begin(recorder, error);
     uint64_t spikes = (uint64_t)((rate > 0 ? rate : 1e7) * seconds);
-    if (status == SF_OK)
-        status = feed(recorder, rate, spikes, &cost, error);
+    if (status == SF_OK) status = feed(recorder, rate, spikes, &cost, error);
     int64_t closing = sf_clock_monotonic_ns();
     int closed = recorder != NULL ? sf_recorder_close(recorder, status == SF_OK ? error : NULL) : SF_OK;
     double closing_s = (double)(sf_clock_monotonic_ns() - closing) * 1e-9;
     sf_units_free(&units);
     unlink(path);
-    if (status != SF_OK || closed != SF_OK)
-        return status != SF_OK ? status : closed;
+    if (status != SF_OK || closed != SF_OK) return status != SF_OK ? status : closed;
     printf("%10.0f  %-7s %9.2f %10.1f %12.1f %12.1f %7" PRIu64 " %12.1f %9.2f\n", rate,
            journal ? "yes" : "no", (double)spikes / cost.took_s / 1e6,
            cost.processor_s / (double)spikes * 1e9, 100 * cost.processor_s / cost.took_s, cost.worst_s * 1e3,

@@ -46,8 +46,7 @@ static int time_once(const job *j, sf_significance *told, double gist[2], sf_err
                            .duration_ns = sf_recording_duration_ns(&j->recording)};
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &j->mining, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_significance_test(told, result, &input, &j->mining, &j->options, NULL, error);
     gist[0] = gist[1] = 0;
     for (size_t i = 0; i < result->count; i++) {
@@ -68,11 +67,9 @@ static int measure(job *j, const char *device, sf_error *error)
         double best = INFINITY, gist[2];
         for (int run = 0; run < 3; run++) {
             int status = time_once(j, &told, gist, error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
             best = fmin(best, told.ran.seconds);
-            if (told.ran.seconds > 5)
-                break;
+            if (told.ran.seconds > 5) break;
         }
         uint64_t candidates = 0;
         for (uint32_t size = 2; size <= SF_EPISODE_MAX_SIZE; size++)
@@ -103,8 +100,7 @@ static int measure_everywhere(job *j, sf_error *error)
     int status = measure(j, "cpu", error);
     for (uint32_t i = 0; status == SF_OK && i < count; i++)
         status = measure(j, sf_device_name(sf_device_at(i)), error);
-    if (status != SF_OK || count < 2)
-        return status;
+    if (status != SF_OK || count < 2) return status;
     char all[32];
     snprintf(all, sizeof all, "%.16s" SF_ALL_DEVICES, sf_device_backend(sf_device_at(0))->name);
     return measure_all_devices(j, 2, all, error);
@@ -130,8 +126,7 @@ int main(int count, char **arguments)
         status = measure_all_devices(&j, 1, arguments[6], &error);
     else if (status == SF_OK)
         status = measure(&j, arguments[6], &error);
-    if (status != SF_OK)
-        fprintf(stderr, "%s\n", error.text);
+    if (status != SF_OK) fprintf(stderr, "%s\n", error.text);
     sf_recording_clear(&j.recording);
     return status == SF_OK ? 0 : 1;
 }

@@ -36,8 +36,7 @@ int main(int count, char **arguments)
             const sf_way *way = operation->ways[w];
             for (uint32_t d = 0; way->on_devices && d < sf_device_count(); d++)
                 time_way(operation, way, sf_device_name(sf_device_at(d)), &input);
-            if (!way->on_devices)
-                time_way(operation, way, "cpu", &input);
+            if (!way->on_devices) time_way(operation, way, "cpu", &input);
         }
     test_input_free(&input);
     return 0;

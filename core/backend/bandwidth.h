@@ -115,13 +115,10 @@ static inline SF_ANYWHERE sf_bracket sf_bracket_begin(double below, double above
 /** Whether there is a bandwidth to look at, b->at, for sf_bracket_take. */
 static inline SF_ANYWHERE bool sf_bracket_next(sf_bracket *b)
 {
-    if (b->rounds == 200 || !(b->above / b->below - 1 > 1e-13))
-        return false;
+    if (b->rounds == 200 || !(b->above / b->below - 1 > 1e-13)) return false;
     double at = b->below + (b->above - b->below) * b->slope_below / (b->slope_below - b->slope_above);
-    if (!(at > b->below && at < b->above))
-        at = sqrt(b->below * b->above);
-    if (at <= b->below || at >= b->above)
-        return false;
+    if (!(at > b->below && at < b->above)) at = sqrt(b->below * b->above);
+    if (at <= b->below || at >= b->above) return false;
     b->settled = b->rounds++ > 0 && fabs(at - b->at) <= 1e-12 * at;
     b->at = at;
     return true;
@@ -130,8 +127,7 @@ static inline SF_ANYWHERE bool sf_bracket_next(sf_bracket *b)
 /** Takes the derivative at b->at; false: that is near enough. */
 static inline SF_ANYWHERE bool sf_bracket_take(sf_bracket *b, double slope)
 {
-    if (slope == 0 || b->settled)
-        return false;
+    if (slope == 0 || b->settled) return false;
     if (slope < 0) {
         b->below = b->at;
         b->slope_below = slope;

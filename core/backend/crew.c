@@ -42,8 +42,7 @@ static void note_sick(sf_crew *crew)
     crew->note[0] = '\0';
     for (uint32_t i = 0; crew->all[0] != '\0' && i < sf_device_count(); i++) {
         sf_error reason;
-        if (sf_device_sick(sf_device_at(i), &reason))
-            note(crew, &reason);
+        if (sf_device_sick(sf_device_at(i), &reason)) note(crew, &reason);
     }
 }
 
@@ -63,8 +62,7 @@ static int find_named(sf_crew *crew, const sf_crew_request *request, sf_error *e
     sf_device *devices[SF_MOST_DEVICES];
     if (request->most == 0) {
         int status = sf_device_find(&devices[0], request->device, error);
-        if (status == SF_OK && devices[0] != NULL)
-            add_member(crew, devices[0]);
+        if (status == SF_OK && devices[0] != NULL) add_member(crew, devices[0]);
         return status;
     }
     uint32_t count;
@@ -87,8 +85,7 @@ static int ask_members(sf_crew *crew, const sf_crew_request *request, sf_error *
         if (status == SF_UNAVAILABLE) {
             sf_crew_dismiss(crew, member);
         } else if (status != SF_OK) {
-            if (error != NULL)
-                *error = member->reason;
+            if (error != NULL) *error = member->reason;
             return status;
         }
     }
@@ -103,12 +100,10 @@ static void find_any(sf_crew *crew, const sf_crew_request *request)
     double there =
         request->device_seconds != NULL ? request->device_seconds(request->context) : SF_READY_SECONDS;
     sf_device *device = sf_device_auto(here, there, &reason);
-    if (device == NULL && reason.code != SF_OK)
-        note(crew, &reason);
+    if (device == NULL && reason.code != SF_OK) note(crew, &reason);
     bool takes = device != NULL &&
                  (request->supports == NULL || request->supports(request->context, device, &reason) == SF_OK);
-    if (takes)
-        add_member(crew, device);
+    if (takes) add_member(crew, device);
 }
 
 int sf_crew_open(sf_crew *crew, const sf_crew_request *request, sf_error *error)
@@ -120,17 +115,14 @@ int sf_crew_open(sf_crew *crew, const sf_crew_request *request, sf_error *error)
     }
     sf_error reason = {0};
     int status = find_named(crew, request, &reason);
-    if (status == SF_OK)
-        status = ask_members(crew, request, &reason);
-    if (status == SF_OK)
-        return SF_OK;
+    if (status == SF_OK) status = ask_members(crew, request, &reason);
+    if (status == SF_OK) return SF_OK;
     crew->count = 0;
     if (status == SF_UNAVAILABLE && request->forgiving) {
         note(crew, &reason);
         return SF_OK;
     }
-    if (error != NULL)
-        *error = reason;
+    if (error != NULL) *error = reason;
     return status;
 }
 
@@ -143,8 +135,7 @@ void sf_crew_dismiss(sf_crew *crew, sf_member *member)
 void sf_crew_dismiss_all(sf_crew *crew, const sf_error *reason)
 {
     for (uint32_t i = 0; i < crew->count; i++) {
-        if (crew->members[i].out)
-            continue;
+        if (crew->members[i].out) continue;
         crew->members[i].reason = *reason;
         sf_crew_dismiss(crew, &crew->members[i]);
     }
@@ -158,8 +149,7 @@ bool sf_crew_recall(sf_crew *crew, bool (*may)(const sf_member *member))
         member->out = !may(member) || sf_device_sick(member->device, NULL);
         back += !member->out;
     }
-    if (back > 0)
-        note_sick(crew);
+    if (back > 0) note_sick(crew);
     return back > 0;
 }
 
@@ -168,8 +158,7 @@ uint64_t sf_crew_memory(const sf_crew *crew)
     uint64_t most = 0;
     for (uint32_t i = 0; i < crew->count; i++) {
         uint64_t bytes = sf_device_memory(crew->members[i].device);
-        if (!crew->members[i].out)
-            most = bytes > most ? bytes : most;
+        if (!crew->members[i].out) most = bytes > most ? bytes : most;
     }
     return most;
 }
@@ -220,8 +209,7 @@ static int work_round(void *context, unsigned worker, size_t item)
         d->done[i] = status == SF_OK;
     }
     member->out = status == SF_UNAVAILABLE;
-    if (status != SF_OK && !member->out)
-        atomic_store(&d->stopped, true);
+    if (status != SF_OK && !member->out) atomic_store(&d->stopped, true);
     return member->out ? SF_OK : status;
 }
 
@@ -229,8 +217,7 @@ static uint32_t list_active(division *d)
 {
     uint32_t members = 0;
     for (uint32_t i = 0; i < d->crew->count; i++)
-        if (!d->crew->members[i].out)
-            d->active[members++] = i;
+        if (!d->crew->members[i].out) d->active[members++] = i;
     return members;
 }
 
@@ -250,8 +237,7 @@ static void forget_done(division *d)
 {
     size_t left = 0;
     for (size_t i = 0; i < d->count; i++)
-        if (!d->done[i])
-            d->left[left++] = d->left[i];
+        if (!d->done[i]) d->left[left++] = d->left[i];
     d->count = left;
 }
 

@@ -111,8 +111,7 @@ void sf_device_give_way(sf_device *device)
 
 void sf_device_reserve(sf_device *device)
 {
-    if (device == NULL)
-        return;
+    if (device == NULL) return;
     pthread_mutex_lock(&device->turn.lock);
     device->turn.reservations++;
     pthread_mutex_unlock(&device->turn.lock);
@@ -120,8 +119,7 @@ void sf_device_reserve(sf_device *device)
 
 void sf_device_unreserve(sf_device *device)
 {
-    if (device == NULL)
-        return;
+    if (device == NULL) return;
     struct turn *turn = &device->turn;
     pthread_mutex_lock(&turn->lock);
     turn->reservations--;
@@ -139,8 +137,7 @@ static int list_devices(const sf_backend *backend, const char *path, sf_error *e
     if (count == 0)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "there are no devices of %s: %s", backend->name, why);
     registry.devices = sf_alloc(count, sizeof *registry.devices);
-    if (registry.devices == NULL)
-        return sf_fail_memory(error);
+    if (registry.devices == NULL) return sf_fail_memory(error);
     registry.count = count;
     for (uint32_t i = 0; i < count; i++) {
         sf_device *device = &registry.devices[i];
@@ -158,8 +155,7 @@ static int load(const char *path, sf_error *error)
 {
     char why[256];
     registry.plugin = sf_platform_load(path, why, sizeof why);
-    if (registry.plugin == NULL)
-        return sf_fail(error, SF_UNAVAILABLE, NULL, "cannot load a plugin: %s", why);
+    if (registry.plugin == NULL) return sf_fail(error, SF_UNAVAILABLE, NULL, "cannot load a plugin: %s", why);
     sf_backend_entry entry;
     *(void **)&entry = sf_platform_symbol(registry.plugin, SF_BACKEND_SYMBOL);
     if (entry == NULL)
@@ -178,8 +174,7 @@ static int load(const char *path, sf_error *error)
 /* Under the lock. */
 static void search(void)
 {
-    if (registry.searched)
-        return;
+    if (registry.searched) return;
     registry.searched = true;
     static const char *const installed[] = {"synfire/" PLUGIN, SYNFIRE_BIN_TO_LIB "/synfire/" PLUGIN,
                                             SYNFIRE_LIBEXEC_TO_LIB "/synfire/" PLUGIN, NULL};
@@ -206,8 +201,7 @@ static void forget(void)
     sf_free(registry.devices);
     registry.devices = NULL;
     registry.count = 0;
-    if (registry.plugin != NULL)
-        sf_platform_unload(registry.plugin);
+    if (registry.plugin != NULL) sf_platform_unload(registry.plugin);
     registry.plugin = NULL;
     registry.searched = false;
     registry.why_none = (sf_error){0};
@@ -222,8 +216,7 @@ static void await_starter(void)
     sf_thread thread = registry.starter.thread;
     registry.starter.thread = (sf_thread){0};
     pthread_mutex_unlock(&registry.lock);
-    if (thread.running)
-        sf_thread_join(&thread);
+    if (thread.running) sf_thread_join(&thread);
 }
 
 void sf_devices_close(void)
@@ -241,8 +234,7 @@ int sf_devices_use(const char *path, sf_error *error)
     forget();
     registry.searched = true;
     int status = load(path, &registry.why_none);
-    if (status != SF_OK && error != NULL)
-        *error = registry.why_none;
+    if (status != SF_OK && error != NULL) *error = registry.why_none;
     pthread_mutex_unlock(&registry.lock);
     return status;
 }
@@ -252,8 +244,7 @@ int sf_devices_use(const char *path, sf_error *error)
 static uint32_t count_devices(bool look)
 {
     pthread_mutex_lock(&registry.lock);
-    if (look)
-        search();
+    if (look) search();
     uint32_t count = registry.count;
     pthread_mutex_unlock(&registry.lock);
     return count;
@@ -289,8 +280,7 @@ int sf_device_none(sf_error *error)
 void sf_device_facts(sf_device *device, sf_backend_facts *facts)
 {
     *facts = (sf_backend_facts){0};
-    if (sf_device_hold(device, NULL) != SF_OK)
-        return;
+    if (sf_device_hold(device, NULL) != SF_OK) return;
     device->backend->facts(device->opened, facts);
     leave(device);
 }
@@ -317,8 +307,7 @@ static void become_sick(sf_device *device, const sf_error *failure, sf_log_level
         atomic_store(&device->sick, true);
     }
     pthread_mutex_unlock(&registry.lock);
-    if (!known)
-        sf_log(level, "%s has failed and is not used again: %s", device->name, failure->text);
+    if (!known) sf_log(level, "%s has failed and is not used again: %s", device->name, failure->text);
 }
 
 static void note_memory(sf_device *device)
@@ -336,8 +325,7 @@ uint64_t sf_device_memory(const sf_device *device)
 bool sf_device_sick(sf_device *device, sf_error *error)
 {
     bool sick = device != NULL && atomic_load(&device->sick);
-    if (sick)
-        sf_fail(error, SF_UNAVAILABLE, NULL, "%s has failed: %s", device->name, device->failure.text);
+    if (sick) sf_fail(error, SF_UNAVAILABLE, NULL, "%s has failed: %s", device->name, device->failure.text);
     return sick;
 }
 
@@ -359,18 +347,15 @@ int sf_device_hold(sf_device *device, sf_error *error)
         }
         atomic_store(&device->ready, status == SF_OK);
     }
-    if (status != SF_OK)
-        leave(device);
+    if (status != SF_OK) leave(device);
     return status;
 }
 
 int sf_device_start(sf_device *device, sf_error *error)
 {
-    if (sf_device_ready(device))
-        return sf_device_sick(device, error) ? SF_UNAVAILABLE : SF_OK;
+    if (sf_device_ready(device)) return sf_device_sick(device, error) ? SF_UNAVAILABLE : SF_OK;
     int status = sf_device_hold(device, error);
-    if (status == SF_OK)
-        leave(device);
+    if (status == SF_OK) leave(device);
     return status;
 }
 
@@ -385,8 +370,7 @@ double sf_devices_lose(double seconds)
 static void *start_it(void *device)
 {
     sf_error why = {0};
-    if (sf_device_start(device, &why) != SF_OK)
-        sf_log(SF_LOG_INFO, "running on the CPU: %s", why.text);
+    if (sf_device_start(device, &why) != SF_OK) sf_log(SF_LOG_INFO, "running on the CPU: %s", why.text);
     return NULL;
 }
 
@@ -394,8 +378,7 @@ static void *start_it(void *device)
 static void await_at_exit(void)
 {
     static atomic_bool registered;
-    if (!atomic_exchange(&registered, true))
-        atexit(await_starter);
+    if (!atomic_exchange(&registered, true)) atexit(await_starter);
 }
 
 void sf_device_start_beside(sf_device *device)
@@ -412,8 +395,7 @@ void sf_device_start_beside(sf_device *device)
 
 int sf_device_answer(sf_device *device, int status, const sf_error *failure, sf_error *error)
 {
-    if (status != SF_OK && error != NULL)
-        *error = *failure;
+    if (status != SF_OK && error != NULL) *error = *failure;
     bool refused =
         status == SF_UNAVAILABLE || status == SF_CANCELLED || status == SF_DATA || status == SF_NO_MEMORY;
     if (status != SF_OK && !refused) {

@@ -81,8 +81,7 @@ void sf_devices_get_columns(const sf_devices *devices, sf_devices_columns *colum
 
 void sf_devices_free(sf_devices *devices)
 {
-    if (devices == NULL)
-        return;
+    if (devices == NULL) return;
     sf_free(devices->listed);
     sf_free(devices->names);
     sf_free(devices->descriptions);
@@ -97,8 +96,7 @@ int sf_device_check(const char *name, bool divides, sf_error *error)
 {
     sf_device *devices[SF_MOST_DEVICES];
     uint32_t count;
-    if (name == NULL || strcmp(name, "auto") == 0)
-        return SF_OK;
+    if (name == NULL || strcmp(name, "auto") == 0) return SF_OK;
     return divides ? sf_devices_find(devices, 1, &count, name, error)
                    : sf_device_find(&devices[0], name, error);
 }

@@ -50,8 +50,7 @@ static int parse_name(uint32_t *index, const char *name, const char *backend, sf
 
 bool sf_device_may_be(const char *name)
 {
-    if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0)
-        return true;
+    if (strcmp(name, "auto") == 0 || strcmp(name, "cpu") == 0) return true;
     uint32_t index;
     const char *backend = backend_name(sf_devices_loaded());
     return names_all(name, backend) || parse_name(&index, name, backend, NULL) == SF_OK;
@@ -66,27 +65,22 @@ static uint32_t own_device(uint32_t count)
 int sf_device_find(sf_device **found, const char *name, sf_error *error)
 {
     *found = NULL;
-    if (name == NULL || strcmp(name, "cpu") == 0)
-        return SF_OK;
+    if (name == NULL || strcmp(name, "cpu") == 0) return SF_OK;
     uint32_t index = 0, count = sf_device_count();
     if (names_all(name, backend_name(count)))
         return sf_fail(error, SF_USAGE, NULL,
                        "'%s' is for work that is divided: expected cpu, cuda or cuda:N", name);
     int status = parse_name(&index, name, backend_name(count), error);
-    if (status != SF_OK)
-        return status;
-    if (index == 0 && count > 0 && strchr(name, ':') == NULL)
-        index = own_device(count);
-    if (count == 0)
-        return fail_absent(name, error);
+    if (status != SF_OK) return status;
+    if (index == 0 && count > 0 && strchr(name, ':') == NULL) index = own_device(count);
+    if (count == 0) return fail_absent(name, error);
     if (index >= count)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "there is no device %s: there %s %" PRIu32 " of %s", name,
                        count == 1 ? "is" : "are", count, sf_device_backend(sf_device_at(0))->name);
     sf_device *device = sf_device_at(index);
     /* One that failed at its work is still the device asked for: jobs on it say what is wrong with it. */
     status = sf_device_ready(device) ? SF_OK : sf_device_start(device, error);
-    if (status == SF_OK)
-        *found = device;
+    if (status == SF_OK) *found = device;
     return status;
 }
 
@@ -107,8 +101,7 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t
         *found = status == SF_OK && devices[0] != NULL;
         return status;
     }
-    if (count == 0)
-        return fail_absent(name, error);
+    if (count == 0) return fail_absent(name, error);
     int status = SF_OK;
     if (sf_ranks_count() > 1) {
         devices[0] = sf_device_at(own_device(count));
@@ -136,29 +129,23 @@ int sf_devices_find(sf_device *devices[SF_MOST_DEVICES], uint32_t most, uint32_t
 /* What many short jobs lose together pays for a start as what one long job would. The CPU goes on. */
 static void lose(double seconds)
 {
-    if (sf_devices_lose(seconds) < STARTING_SECONDS)
-        return;
+    if (sf_devices_lose(seconds) < STARTING_SECONDS) return;
     uint32_t count = sf_device_count(), i = 0;
     while (i < count && sf_device_sick(sf_device_at((own_device(count) + i) % count), NULL))
         i++;
-    if (i < count)
-        sf_device_start_beside(sf_device_at((own_device(count) + i) % count));
+    if (i < count) sf_device_start_beside(sf_device_at((own_device(count) + i) % count));
 }
 
 sf_device *sf_device_auto(double here, double there, sf_error *why)
 {
-    if (here <= there)
-        return NULL;
+    if (here <= there) return NULL;
     bool may_start = here - there >= STARTING_SECONDS;
     uint32_t count = may_start ? sf_device_count() : sf_devices_loaded();
     for (uint32_t i = 0; i < count; i++) {
         sf_device *device = sf_device_at((own_device(count) + i) % count);
-        if (sf_device_sick(device, why) || (!may_start && !sf_device_ready(device)))
-            continue;
-        if (sf_device_start(device, why) == SF_OK)
-            return device;
+        if (sf_device_sick(device, why) || (!may_start && !sf_device_ready(device))) continue;
+        if (sf_device_start(device, why) == SF_OK) return device;
     }
-    if (!may_start)
-        lose(here - there);
+    if (!may_start) lose(here - there);
     return NULL;
 }

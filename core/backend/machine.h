@@ -59,10 +59,8 @@ static inline SF_ANYWHERE uint32_t sf_machine_start(const sf_machine *m, uint32_
     for (uint32_t k = 1; k <= kept; k++) {
         const sf_mark *mark = sf_machine_mark(m, node, made - k);
         int64_t dt = time - mark->time;
-        if (dt > m->delays[node].high_ns)
-            break;
-        if (dt > m->delays[node].low_ns)
-            return mark->start;
+        if (dt > m->delays[node].high_ns) break;
+        if (dt > m->delays[node].low_ns) return mark->start;
     }
     return SF_NO_POSITION;
 }
@@ -72,8 +70,7 @@ static inline SF_ANYWHERE bool sf_machine_take(sf_machine *m, uint32_t node, uin
 {
     int64_t time = m->times[p];
     uint32_t start = node == 0 ? p : sf_machine_start(m, node - 1, time);
-    if (start == SF_NO_POSITION || start < m->restart)
-        return false;
+    if (start == SF_NO_POSITION || start < m->restart) return false;
     if (node + 1 < m->size) {
         sf_mark *mark = sf_machine_mark(m, node, m->made[node]++);
         mark->time = time;
@@ -97,17 +94,14 @@ static inline SF_ANYWHERE bool sf_machine_run(sf_machine *m, uint32_t until, sf_
         for (uint32_t node = 0; node < m->size; node++)
             if (m->trains[node].next < m->trains[node].end && *m->trains[node].next < p)
                 p = *m->trains[node].next;
-        if (p >= until)
-            return false;
+        if (p >= until) return false;
         bool complete = false;
         for (uint32_t node = m->size; node-- > 0;) {
-            if (m->trains[node].next >= m->trains[node].end || *m->trains[node].next != p)
-                continue;
+            if (m->trains[node].next >= m->trains[node].end || *m->trains[node].next != p) continue;
             m->trains[node].next += m->stride;
             complete = sf_machine_take(m, node, p, done) || complete;
         }
-        if (complete)
-            return true;
+        if (complete) return true;
     }
 }
 
@@ -162,10 +156,8 @@ static inline SF_ANYWHERE sf_segment_count sf_machine_segment(sf_machine *m, uin
     sf_segment_count own = {SF_NO_POSITION, SF_NO_POSITION, 0};
     sf_chain_end done;
     for (; sf_machine_run(m, end, &done); own.count++)
-        if (own.count == 0 && done.start < begin)
-            own.entry = done.end;
-    if (sf_machine_run(m, past, &done) && done.start < end)
-        own.exit = done.end;
+        if (own.count == 0 && done.start < begin) own.entry = done.end;
+    if (sf_machine_run(m, past, &done) && done.start < end) own.exit = done.end;
     return own;
 }
 

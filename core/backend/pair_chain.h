@@ -71,8 +71,7 @@ static inline SF_ANYWHERE bool sf_pair_enter(sf_pair_chain *c, const sf_pair_vie
         int64_t time = ends.times[end * ends.stride];
         while (early < starts && sf_pair_over(delay, v->times[early], time))
             early++;
-        if (early == none || time - v->times[early - 1] > delay.high_ns)
-            continue;
+        if (early == none || time - v->times[early - 1] > delay.high_ns) continue;
         uint32_t start = v->origin + v->positions[early - 1];
         if (c->count == 0 || (int32_t)(start - c->restart) >= 0) {
             c->count++;
@@ -94,15 +93,12 @@ static inline SF_ANYWHERE uint32_t sf_pair_lost(uint32_t *restart, const sf_pair
         int64_t time = ends.times[end * ends.stride];
         while (early < stays && sf_pair_over(delay, v->times[early], time))
             early++;
-        if (early == none)
-            continue;
+        if (early == none) continue;
         bool is_late = time - v->times[early - 1] > delay.high_ns;
         bool starts_later =
             early == stays && stays < v->first[from + 1] && sf_pair_over(delay, v->times[stays], time);
-        if (starts_later || (is_late && early == stays))
-            break; /* as whatever ends after it does */
-        if (is_late || v->positions[early - 1] < *restart)
-            continue;
+        if (starts_later || (is_late && early == stays)) break; /* as whatever ends after it does */
+        if (is_late || v->positions[early - 1] < *restart) continue;
         lost++;
         *restart = ends.positions[end * ends.stride] + 1;
     }
@@ -120,8 +116,7 @@ static inline SF_ANYWHERE bool sf_pair_follow(uint32_t old, uint32_t *fresh, boo
     *met = false;
     for (uint32_t end = ends.since; end < ends.count && !*met; end++) {
         uint32_t position = ends.positions[end * ends.stride], after = position + 1;
-        if (position < old)
-            continue;
+        if (position < old) continue;
         int64_t time = ends.times[end * ends.stride];
         while (early < starts && sf_pair_over(delay, v->times[early], time))
             early++;
@@ -130,8 +125,7 @@ static inline SF_ANYWHERE bool sf_pair_follow(uint32_t old, uint32_t *fresh, boo
                         : early < starts ? v->positions[early]
                                          : UINT32_MAX; /* no occurrence to come starts before */
         *met = next >= old && next >= *fresh;
-        if (*met || !is_end)
-            continue;
+        if (*met || !is_end) continue;
         old_count += next >= old;
         fresh_count += next >= *fresh;
         *fresh = next >= *fresh ? after : *fresh;
@@ -150,11 +144,9 @@ static inline SF_ANYWHERE bool sf_pair_leave(sf_pair_chain *c, const sf_pair_vie
     uint32_t restart, fresh = v->begin, lost = sf_pair_lost(&restart, v, delay, from, to);
     bool met = restart <= v->begin;
     bool is_longer = met ? false : sf_pair_follow(restart, &fresh, &met, v, delay, from, to);
-    if (!met && !whole)
-        return false;
+    if (!met && !whole) return false;
     c->count -= lost - (is_longer ? 1 : 0);
-    if (!met)
-        c->restart = v->origin + fresh;
+    if (!met) c->restart = v->origin + fresh;
     return true;
 }
 

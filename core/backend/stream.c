@@ -45,8 +45,7 @@ int sf_device_stream_open(sf_device_stream **opened, sf_device *device, const sf
     opening o = {.spikes = spikes};
     *opened = NULL;
     sf_device_stream *stream = sf_alloc(1, sizeof *stream);
-    if (stream == NULL)
-        return sf_fail_memory(error);
+    if (stream == NULL) return sf_fail_memory(error);
     int status = sf_device_do(device, open_held, &o, error);
     if (status == SF_OK) {
         *stream = (sf_device_stream){device, o.made};
@@ -71,8 +70,7 @@ int sf_device_stream_adopt(sf_device_stream **stream, sf_device *device, sf_back
 
 void sf_device_stream_close(sf_device_stream *stream)
 {
-    if (stream != NULL)
-        sf_device_discard(stream->device, close_made, stream);
+    if (stream != NULL) sf_device_discard(stream->device, close_made, stream);
     sf_free(stream);
 }
 

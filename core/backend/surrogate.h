@@ -79,8 +79,7 @@ SF_RANDOM_INLINE void sf_surrogate_draw(uint64_t words[2], const sf_surrogate_ru
  * have one segment. */
 SF_RANDOM_INLINE int64_t sf_surrogate_seam(const sf_surrogate_rule *rule, uint32_t surrogate, uint32_t train)
 {
-    if (rule->kind != SF_SURROGATE_SEGMENT_SHIFT)
-        return 0;
+    if (rule->kind != SF_SURROGATE_SEGMENT_SHIFT) return 0;
     uint64_t words[2];
     sf_surrogate_draw(words, rule, surrogate, train, UINT32_MAX);
     return (int64_t)sf_surrogate_below(words[0], (uint64_t)rule->segment_ns);
@@ -97,8 +96,7 @@ SF_RANDOM_INLINE uint32_t sf_surrogate_segment(const sf_surrogate_rule *rule, in
 SF_RANDOM_INLINE int64_t sf_surrogate_offset(const sf_surrogate_rule *rule, uint32_t surrogate,
                                              uint32_t train, uint32_t segment)
 {
-    if (rule->kind == SF_SURROGATE_DISPLACED)
-        return surrogate % 2 == 0 ? rule->width_ns : -rule->width_ns;
+    if (rule->kind == SF_SURROGATE_DISPLACED) return surrogate % 2 == 0 ? rule->width_ns : -rule->width_ns;
     uint64_t places = (uint64_t)rule->width_ns + 1, own[2], common[2];
     sf_surrogate_draw(own, rule, surrogate, train, segment);
     if (rule->kind == SF_SURROGATE_SEGMENT_SHIFT)

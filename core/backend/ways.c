@@ -29,8 +29,7 @@ static int fail_engine(const sf_way *const *ways, const char *engine, sf_error *
 /* The engine's ways here and there. */
 static int find_ways(sf_choice *choice, const sf_way *const *ways, const char *engine, sf_error *error)
 {
-    if (is_any(engine))
-        engine = ways[0]->engine;
+    if (is_any(engine)) engine = ways[0]->engine;
     for (size_t i = 0; ways[i] != NULL; i++)
         if (strcmp(ways[i]->engine, engine) == 0)
             *(ways[i]->on_devices ? &choice->there : &choice->here) = ways[i];
@@ -89,8 +88,7 @@ int sf_choose(sf_choice *choice, const sf_way *const *ways, const sf_how *how, c
                                .device_seconds = device_seconds,
                                .context = &q};
     int status = find_ways(choice, ways, how->engine, error);
-    if (status == SF_OK)
-        status = sf_crew_open(&choice->crew, &request, error);
+    if (status == SF_OK) status = sf_crew_open(&choice->crew, &request, error);
     return agree(choice, status, error);
 }
 
@@ -106,8 +104,7 @@ void sf_choice_leave(sf_choice *choice)
 {
     for (uint32_t i = 0; i < choice->crew.count; i++) {
         sf_member *member = &choice->crew.members[i];
-        if (member->part != NULL)
-            choice->there->leave(member);
+        if (member->part != NULL) choice->there->leave(member);
         member->part = NULL;
     }
 }
@@ -135,8 +132,7 @@ int sf_choice_run(sf_choice *choice, void *job, sf_ran *ran, sf_error *error)
     bool alone = sf_ranks_count() == 1 || choice->crew.count == 0;
     if (status == SF_UNAVAILABLE && choice->here != NULL && alone)
         status = choice->here->run(job, NULL, &reason);
-    if (status != SF_OK && error != NULL)
-        *error = reason;
+    if (status != SF_OK && error != NULL) *error = reason;
     if (ran != NULL) {
         sf_choice_tell(choice, ran);
         ran->seconds = sf_clock_seconds() - start;

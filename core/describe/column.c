@@ -29,8 +29,7 @@ static const void *element_of(const sf_column_row *column, const void *of, size_
         memcpy(&elements, (const char *)of + column->member, sizeof elements);
     size_t stride = column->element > 0 ? column->element : size_of(column);
     elements = elements != NULL ? elements + row * stride + column->within : NULL;
-    if (elements == NULL || !column->through)
-        return elements;
+    if (elements == NULL || !column->through) return elements;
     const char *other = *(const char *const *)(const void *)elements;
     return other != NULL ? other + column->inside : NULL;
 }
@@ -198,8 +197,7 @@ void sf_value_set_text(sf_value *value, const char *text)
 
 sf_text *sf_value_room(sf_value *value)
 {
-    if (value->room.failed)
-        sf_text_free(&value->room);
+    if (value->room.failed) sf_text_free(&value->room);
     value->room.length = 0;
     return &value->room;
 }

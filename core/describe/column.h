@@ -218,8 +218,7 @@ static inline void sf_table_read(const sf_table *table, const sf_column_row *col
     value->failed = false;
     value->record_row = 0;
     value->depth = 0;
-    if (row != SF_NO_ROW)
-        column->get(column, table->of, row, item, value);
+    if (row != SF_NO_ROW) column->get(column, table->of, row, item, value);
     if (column->is.type == SF_COLUMN_RECORD) {
         const void *record = value->record.of;
         value->record = sf_column_record(column);

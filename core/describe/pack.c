@@ -29,8 +29,7 @@ static bool is_length(const sf_column *is, bool by_item)
 
 static bool is_packed(const sf_column *is, bool within)
 {
-    if (is->again || (within && is->list))
-        return false;
+    if (is->again || (within && is->list)) return false;
     switch (is->type) {
     case SF_COLUMN_TEXT:
         return !is->list && text_bytes(is) > 0;
@@ -103,8 +102,7 @@ typedef struct listing {
 static void add_field(listing *to, sf_packed_field field, const char *prefix, const char *name)
 {
     snprintf(field.name, sizeof field.name, "%s%s", prefix, name);
-    if (to->count < to->most)
-        to->fields[to->count] = field;
+    if (to->count < to->most) to->fields[to->count] = field;
     to->count++;
 }
 
@@ -114,8 +112,7 @@ static void add_fields(listing *to, const sf_table *table, const char *prefix)
     for (size_t i = 0; i < table->column_count; i++) {
         const sf_column *is = &columns[i].is;
         const char *name = is->list && to->by_item && is->first_name != NULL ? is->first_name : is->name;
-        if (!is_packed(is, prefix[0] != '\0'))
-            continue;
+        if (!is_packed(is, prefix[0] != '\0')) continue;
         if (is_length(is, to->by_item)) {
             add_field(to, (sf_packed_field){.type = SF_PACKED_COUNT, .bytes = sizeof(uint64_t), .parts = 1},
                       prefix, name);
@@ -163,8 +160,7 @@ static char *put_text(char *to, const char *text, size_t bytes)
 {
     size_t length = text != NULL ? strnlen(text, bytes) : 0;
     memset(to, 0, bytes);
-    if (length > 0)
-        memcpy(to, text, length);
+    if (length > 0) memcpy(to, text, length);
     return to + bytes;
 }
 
@@ -192,8 +188,7 @@ static char *put_value(char *to, const sf_column_row *column, const sf_value *va
         to = put_real(to, known ? value->real : NAN);
         return put_real(to, known ? value->second : NAN);
     default:
-        if (is_narrow(column))
-            return put(to, &whole, sizeof whole);
+        if (is_narrow(column)) return put(to, &whole, sizeof whole);
         return put_count(to, known ? value->count : is->null != NULL ? UINT64_MAX : 0); /* or -1 */
     }
 }
@@ -226,8 +221,7 @@ static char *put_nulls(char *to, const sf_table *table)
     const sf_column_row *columns = table->columns;
     const sf_value null = {0};
     for (size_t i = 0; i < table->column_count; i++) {
-        if (!is_packed(&columns[i].is, true))
-            continue;
+        if (!is_packed(&columns[i].is, true)) continue;
         const sf_table record = sf_column_record(&columns[i]);
         to = columns[i].is.type == SF_COLUMN_RECORD ? put_nulls(to, &record)
                                                     : put_value(to, &columns[i], &null);
@@ -245,8 +239,7 @@ static char *pack_row(char *to, const sf_table *table, size_t row, size_t item, 
     for (size_t i = 0; i < table->column_count; i++) {
         const sf_column_row *column = &columns[i];
         const sf_column *is = &column->is;
-        if (!is_packed(is, within))
-            continue;
+        if (!is_packed(is, within)) continue;
         if (is_array(is)) {
             to = put_array(to, table, column, row, &value);
         } else if (is_length(is, by_item)) {
@@ -261,8 +254,7 @@ static char *pack_row(char *to, const sf_table *table, size_t row, size_t item, 
                 to = put_nulls(to, &value.record);
         }
     }
-    if (value.room.data != NULL)
-        sf_text_free(&value.room);
+    if (value.room.data != NULL) sf_text_free(&value.room);
     return to;
 }
 

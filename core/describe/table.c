@@ -6,8 +6,7 @@
 size_t sf_table_find_column(const sf_table *table, const char *name)
 {
     for (size_t i = 0; i < table->column_count; i++)
-        if (strcmp(sf_table_column(table, i)->name, name) == 0)
-            return i;
+        if (strcmp(sf_table_column(table, i)->name, name) == 0) return i;
     return SIZE_MAX;
 }
 
@@ -16,8 +15,7 @@ size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *k
     const sf_column_row *of = sf_table_row_of(table, column);
     size_t length = 1;
     bool is_known = row != SF_NO_ROW && (of->length == NULL || of->length(of, table->of, row, &length));
-    if (known != NULL)
-        *known = is_known;
+    if (known != NULL) *known = is_known;
     return is_known ? length : 0;
 }
 

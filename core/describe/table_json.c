@@ -80,8 +80,7 @@ const sf_encoding sf_json_encoding = {
 
 void sf_table_json_row(sf_json *json, const sf_table *table, size_t row)
 {
-    if (!sf_table_tell_row(table, row, NULL, &sf_json_encoding, json))
-        json->out->failed = true;
+    if (!sf_table_tell_row(table, row, NULL, &sf_json_encoding, json)) json->out->failed = true;
 }
 
 void sf_table_json_fields(sf_json *json, const sf_table *table, const void *of)
@@ -124,10 +123,8 @@ static void put_column(sf_json *json, const sf_table *table, size_t column, bool
     sf_json_array(json, "values");
     for (size_t row = 0; row < table->row_count; row++) {
         sf_table_get(table, column, row, 0, &value);
-        if (second)
-            value.real = value.second;
-        if (!sf_value_tell(&value, NULL, &is, &sf_json_encoding, json))
-            json->out->failed = true;
+        if (second) value.real = value.second;
+        if (!sf_value_tell(&value, NULL, &is, &sf_json_encoding, json)) json->out->failed = true;
     }
     sf_json_end_array(json);
     sf_json_end_object(json);
@@ -139,10 +136,8 @@ static void put_columns(sf_json *json, const sf_table *table)
     sf_json_object(json, NULL);
     for (size_t column = 0; column < table->column_count; column++) {
         const sf_column *is = sf_table_column(table, column);
-        if (sf_column_is_single(is))
-            put_column(json, table, column, false);
-        if (sf_column_is_single(is) && is->type == SF_COLUMN_PAIR)
-            put_column(json, table, column, true);
+        if (sf_column_is_single(is)) put_column(json, table, column, false);
+        if (sf_column_is_single(is) && is->type == SF_COLUMN_PAIR) put_column(json, table, column, true);
     }
     sf_json_end_object(json);
 }

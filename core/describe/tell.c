@@ -31,8 +31,7 @@ static void tell_units(const sf_value *value, const char *key, const sf_encoding
 /* Of a unit that is none of them, which no table has, NULL. */
 static const char *name_of(const sf_value *value, uint32_t unit)
 {
-    if (value->units == NULL)
-        return value->names[unit];
+    if (value->units == NULL) return value->names[unit];
     return unit < value->units->count ? value->units->items[unit].name : NULL;
 }
 
@@ -162,7 +161,6 @@ bool sf_table_tell_row(const sf_table *table, size_t row, const void *with, cons
                                         : tell_one(table, column, row, &value, as, to);
         told = told && this_one;
     }
-    if (value.room.data != NULL)
-        sf_text_free(&value.room);
+    if (value.room.data != NULL) sf_text_free(&value.room);
     return told;
 }

@@ -40,8 +40,7 @@ static int fail(void)
     DWORD said = GetLastError();
     errno = EIO;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].windows == said)
-            errno = known[i].posix;
+        if (known[i].windows == said) errno = known[i].posix;
     return -1;
 }
 
@@ -72,11 +71,9 @@ int sf_windows_open(const char *path, int flags, ...)
     DWORD asked = rights[flags & O_ACCMODE];
     HANDLE handle = CreateFileA(path, asked, SHARE_ALL, &inherited, creation(flags),
                                 FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    if (handle == INVALID_HANDLE_VALUE)
-        return fail();
+    if (handle == INVALID_HANDLE_VALUE) return fail();
     int fd = _open_osfhandle((intptr_t)handle, (flags & (O_APPEND | O_RDONLY | O_CLOEXEC)) | O_BINARY);
-    if (fd < 0)
-        CloseHandle(handle);
+    if (fd < 0) CloseHandle(handle);
     return fd;
 }
 
@@ -86,13 +83,11 @@ int mkostemp(char *name, int flags)
     size_t length = strlen(name);
     for (int tries = 0; tries < 100; tries++) {
         unsigned char drawn[6];
-        if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
-            return -1;
+        if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn) return -1;
         for (size_t i = 0; i < sizeof drawn; i++)
             name[length - sizeof drawn + i] = letters[drawn[i] % (sizeof letters - 1)];
         int fd = open(name, O_RDWR | O_CREAT | O_EXCL | flags, 0600);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+        if (fd >= 0 || errno != EEXIST) return fd;
     }
     return -1;
 }
@@ -115,8 +110,7 @@ static int describe(HANDLE handle, struct stat *about)
         about->st_mode = type == FILE_TYPE_PIPE ? S_IFIFO | 0600 : S_IFCHR | 0600;
         return handle == INVALID_HANDLE_VALUE ? fail() : 0;
     }
-    if (!GetFileInformationByHandle(handle, &told))
-        return fail();
+    if (!GetFileInformationByHandle(handle, &told)) return fail();
     bool is_folder = (told.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     about->st_dev = told.dwVolumeSerialNumber;
     about->st_ino = (uint64_t)told.nFileIndexHigh << 32 | told.nFileIndexLow;
@@ -131,8 +125,7 @@ int sf_windows_stat(const char *path, struct stat *about)
 {
     HANDLE handle = CreateFileA(path, FILE_READ_ATTRIBUTES, SHARE_ALL, NULL, OPEN_EXISTING,
                                 FILE_FLAG_BACKUP_SEMANTICS, NULL);
-    if (handle == INVALID_HANDLE_VALUE)
-        return fail();
+    if (handle == INVALID_HANDLE_VALUE) return fail();
     int result = describe(handle, about);
     CloseHandle(handle);
     return result;
@@ -156,11 +149,9 @@ int fstatvfs(int fd, struct statvfs *about)
     ULARGE_INTEGER free_bytes;
     DWORD length = GetFinalPathNameByHandleA(handle_of(fd), path, sizeof path, FILE_NAME_NORMALIZED);
     char *end = length > 0 && length < sizeof path ? strrchr(path, '\\') : NULL;
-    if (end == NULL)
-        return fail();
+    if (end == NULL) return fail();
     end[1] = '\0';
-    if (!GetDiskFreeSpaceExA(path, &free_bytes, NULL, NULL))
-        return fail();
+    if (!GetDiskFreeSpaceExA(path, &free_bytes, NULL, NULL)) return fail();
     *about = (struct statvfs){.f_bavail = free_bytes.QuadPart, .f_frsize = 1};
     return 0;
 }
@@ -221,12 +212,10 @@ int scandir(const char *folder, struct dirent ***list, int (*keep)(const struct 
     int count = names != NULL ? 0 : -1;
     *list = NULL;
     for (struct dirent *it; count >= 0 && (it = readdir(names)) != NULL;) {
-        if (keep != NULL && keep(it) == 0)
-            continue;
+        if (keep != NULL && keep(it) == 0) continue;
         struct dirent **more = realloc(*list, ((size_t)count + 1) * sizeof **list), *copy = NULL;
         *list = more != NULL ? more : *list;
-        if (more != NULL)
-            copy = malloc(sizeof *copy);
+        if (more != NULL) copy = malloc(sizeof *copy);
         if (copy == NULL) {
             while (count > 0)
                 free((*list)[--count]);
@@ -239,10 +228,8 @@ int scandir(const char *folder, struct dirent ***list, int (*keep)(const struct 
             (*list)[count++] = copy;
         }
     }
-    if (names != NULL)
-        closedir(names);
-    if (count > 1)
-        qsort(*list, (size_t)count, sizeof **list, compare_names);
+    if (names != NULL) closedir(names);
+    if (count > 1) qsort(*list, (size_t)count, sizeof **list, compare_names);
     return count;
 }
 
@@ -250,16 +237,14 @@ int scandir(const char *folder, struct dirent ***list, int (*keep)(const struct 
 
 static void name_closed_pipe(FILE *file)
 {
-    if (errno == EINVAL && GetFileType(handle_of(_fileno(file))) == FILE_TYPE_PIPE)
-        errno = EPIPE;
+    if (errno == EINVAL && GetFileType(handle_of(_fileno(file))) == FILE_TYPE_PIPE) errno = EPIPE;
 }
 
 #undef fwrite
 size_t sf_windows_fwrite(const void *from, size_t size, size_t count, FILE *file)
 {
     size_t written = fwrite(from, size, count, file);
-    if (written < count)
-        name_closed_pipe(file);
+    if (written < count) name_closed_pipe(file);
     return written;
 }
 
@@ -267,8 +252,7 @@ size_t sf_windows_fwrite(const void *from, size_t size, size_t count, FILE *file
 int sf_windows_fflush(FILE *file)
 {
     int failed = fflush(file);
-    if (failed != 0)
-        name_closed_pipe(file);
+    if (failed != 0) name_closed_pipe(file);
     return failed;
 }
 
@@ -300,8 +284,7 @@ ssize_t pwrite(int fd, const void *from, size_t size, off_t offset)
 
 int fsync(int fd)
 {
-    if (FlushFileBuffers(handle_of(fd)))
-        return 0;
+    if (FlushFileBuffers(handle_of(fd))) return 0;
     fail();
     if (errno == EACCES) /* a folder, or a file that is only read: nothing waits to be written */
         errno = EINVAL;
@@ -339,8 +322,7 @@ int fcntl(int fd, int what, struct flock *lock)
     bool is_free = lock->l_type == F_UNLCK ? give_lock(handle) : take_lock(handle);
     if (what == F_OFD_GETLK) {
         lock->l_type = is_free ? F_UNLCK : F_WRLCK;
-        if (is_free)
-            give_lock(handle);
+        if (is_free) give_lock(handle);
         return 0;
     }
     return is_free ? 0 : fail();
@@ -363,10 +345,8 @@ void *mmap(void *at, size_t size, int rights, int flags, int fd, off_t offset)
     (void)offset;
     HANDLE mapping = CreateFileMappingA(handle_of(fd), NULL, PAGE_WRITECOPY, 0, 0, NULL);
     void *memory = mapping != NULL ? MapViewOfFile(mapping, FILE_MAP_COPY, 0, 0, size) : NULL;
-    if (memory == NULL)
-        fail();
-    if (mapping != NULL)
-        CloseHandle(mapping);
+    if (memory == NULL) fail();
+    if (mapping != NULL) CloseHandle(mapping);
     return memory != NULL ? memory : MAP_FAILED;
 }
 

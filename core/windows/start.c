@@ -16,8 +16,7 @@ static void show_colours(DWORD which)
 {
     HANDLE console = GetStdHandle(which);
     DWORD mode;
-    if (GetConsoleMode(console, &mode))
-        SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+    if (GetConsoleMode(console, &mode)) SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -26,8 +25,7 @@ __attribute__((constructor)) static void begin(void)
     for (int fd = 0; fd < 3; fd++)
         _setmode(fd, _O_BINARY);
     code_page = GetConsoleOutputCP();
-    if (code_page != 0 && SetConsoleOutputCP(CP_UTF8))
-        atexit(put_back);
+    if (code_page != 0 && SetConsoleOutputCP(CP_UTF8)) atexit(put_back);
     show_colours(STD_OUTPUT_HANDLE);
     show_colours(STD_ERROR_HANDLE);
 }

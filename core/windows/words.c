@@ -15,8 +15,7 @@ void *memmem(const void *in, size_t size, const void *what, size_t length)
 {
     const char *at = in;
     for (; size >= length; at++, size--)
-        if (memcmp(at, what, length) == 0)
-            return (void *)(uintptr_t)at;
+        if (memcmp(at, what, length) == 0) return (void *)(uintptr_t)at;
     return NULL;
 }
 
@@ -24,16 +23,14 @@ void *memrchr(const void *in, int byte, size_t size)
 {
     const unsigned char *bytes = in;
     while (size > 0)
-        if (bytes[--size] == (unsigned char)byte)
-            return (void *)(uintptr_t)(bytes + size);
+        if (bytes[--size] == (unsigned char)byte) return (void *)(uintptr_t)(bytes + size);
     return NULL;
 }
 
 char *strsep(char **rest, const char *separators)
 {
     char *word = *rest, *end = word != NULL ? strpbrk(word, separators) : NULL;
-    if (end != NULL)
-        *end++ = '\0';
+    if (end != NULL) *end++ = '\0';
     *rest = end;
     return word;
 }
@@ -50,8 +47,7 @@ static const char *match_set(const char *pattern, char c, bool *is_in)
     *is_in = false;
     pattern += is_other;
     for (const char *first = pattern; *pattern != ']' || pattern == first; pattern++) {
-        if (*pattern == '\0')
-            return NULL;
+        if (*pattern == '\0') return NULL;
         char from = *pattern, to = from;
         if (pattern[1] == '-' && pattern[2] != ']' && pattern[2] != '\0') {
             to = pattern[2];
@@ -68,12 +64,10 @@ int fnmatch(const char *pattern, const char *name, int flags)
     for (; *pattern != '\0'; name++) {
         if (*pattern == '*') {
             for (pattern++; fnmatch(pattern, name, flags) != 0; name++)
-                if (*name == '\0')
-                    return 1;
+                if (*name == '\0') return 1;
             return 0;
         }
-        if (*name == '\0')
-            return 1;
+        if (*name == '\0') return 1;
         bool is_in = *pattern == '?';
         const char *after = *pattern == '[' ? match_set(pattern + 1, *name, &is_in) : NULL;
         if (after == NULL && !is_in) {
@@ -81,8 +75,7 @@ int fnmatch(const char *pattern, const char *name, int flags)
             is_in = *pattern == *name;
         }
         after = after != NULL ? after : pattern + 1;
-        if (!is_in)
-            return 1;
+        if (!is_in) return 1;
         pattern = after;
     }
     return *name != '\0';

@@ -42,13 +42,11 @@ __global__ void __launch_bounds__(THREADS, 3) draw_states(moving_view v)
     find_moments(&d);
     sf_moving_picture *picture = &v.pictures[blockIdx.x];
     if (!(d.sigma > 1e-7 * v.period)) { /* all samples are equal, but for rounding */
-        if (threadIdx.x == 0)
-            *picture = sf_moving_picture{};
+        if (threadIdx.x == 0) *picture = sf_moving_picture{};
         return;
     }
     find_modes(&d, own, grid);
-    if (v.domain == SF_DOMAIN_REFLECT)
-        reflect(&d);
+    if (v.domain == SF_DOMAIN_REFLECT) reflect(&d);
     double h = choose_bandwidth(&d);
     draw_picture(&d, h, picture, v.values + (size_t)blockIdx.x * v.picture.bins);
 }
@@ -67,8 +65,7 @@ struct sf_backend_frame {
 
 static void close_frame(sf_backend_frame *frame)
 {
-    if (frame == NULL)
-        return;
+    if (frame == NULL) return;
     cudaSetDevice(frame->device->ordinal);
     sf_gpu_array *arrays[] = {&frame->correction,  &frame->coefficients, &frame->cosine,   &frame->sine,
                               &frame->tick_points, &frame->states,       &frame->pictures, &frame->values};
@@ -131,8 +128,7 @@ static int open_frame(sf_backend_frame **opened, sf_backend_device *device,
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a density of %zu modes is too large for the device",
                        shape->modes);
     sf_backend_frame *frame = (sf_backend_frame *)sf_alloc(1, sizeof *frame);
-    if (frame == NULL)
-        return sf_fail_memory(error);
+    if (frame == NULL) return sf_fail_memory(error);
     frame->device = device;
     frame->view.origin = shape->origin;
     frame->view.period = shape->period;
@@ -189,8 +185,7 @@ static int draw_all(sf_backend_frame *frame, const sf_backend_moving_job *job, s
     size_t each = PIECE > p.stride ? PIECE / p.stride : 1; /* states of a piece */
     int status = sf_gpu_upload_made(device, frame->states.data, job->count * p.stride, each * p.stride,
                                     job->threads, pack, &p, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     moving_view view = frame->view;
     view.tick = job->tick;
     view.b_least = job->b_least;
@@ -212,12 +207,9 @@ static int draw(sf_backend_frame *frame, const sf_backend_moving_job *job, sf_mo
     size_t value_bytes = job->count * frame->view.picture.bins * sizeof *values;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     int status = sf_gpu_array_reserve(device, &frame->states, job->count * frame->view.stride, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_reserve(device, &frame->pictures, picture_bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_reserve(device, &frame->values, value_bytes, error);
-    if (status == SF_OK && job->count > 0)
-        status = draw_all(frame, job, error);
+    if (status == SF_OK) status = sf_gpu_array_reserve(device, &frame->pictures, picture_bytes, error);
+    if (status == SF_OK) status = sf_gpu_array_reserve(device, &frame->values, value_bytes, error);
+    if (status == SF_OK && job->count > 0) status = draw_all(frame, job, error);
     if (status == SF_OK)
         status = sf_gpu_download(device, pictures, frame->pictures.data, picture_bytes, error);
     return status == SF_OK ? sf_gpu_download(device, values, frame->values.data, value_bytes, error) : status;

@@ -57,8 +57,7 @@ __device__ double find_gain(const drawing *d, double b)
 __device__ double refine_isj(const drawing *d, sf_bracket bracket)
 {
     while (sf_bracket_next(&bracket))
-        if (!sf_bracket_take(&bracket, -find_gain(d, bracket.at)))
-            break;
+        if (!sf_bracket_take(&bracket, -find_gain(d, bracket.at))) break;
     return bracket.at;
 }
 
@@ -68,8 +67,7 @@ __device__ double find_isj(const drawing *d, double b_least, double b_most)
     double before = b_least, gain_before = find_gain(d, before);
     for (size_t i = 1; i <= SF_ISJ_STEPS && gain_before > 0; i++) {
         double b = sf_search_step(b_least, b_most, i, SF_ISJ_STEPS), gain_here = find_gain(d, b);
-        if (gain_here <= 0)
-            return refine_isj(d, sf_bracket_begin(before, b, -gain_before, -gain_here));
+        if (gain_here <= 0) return refine_isj(d, sf_bracket_begin(before, b, -gain_before, -gain_here));
         before = b;
         gain_before = gain_here;
     }
@@ -116,8 +114,7 @@ __device__ score refine_score(const drawing *d, score below, score above)
     score found = above;
     while (sf_bracket_next(&bracket)) {
         found = find_score(d, bracket.at);
-        if (!sf_bracket_take(&bracket, found.slope))
-            break;
+        if (!sf_bracket_take(&bracket, found.slope)) break;
     }
     return found;
 }
@@ -132,8 +129,7 @@ __device__ double find_lscv(const drawing *d, double b_least, double b_most)
         bool turns = i > 0 && before.slope < 0 && here.slope >= 0;
         if (turns && minima < SF_SEARCH_MOST_MINIMA) {
             score minimum = refine_score(d, before, here);
-            if (minima == 0 || minimum.score < lowest.score)
-                lowest = minimum;
+            if (minima == 0 || minimum.score < lowest.score) lowest = minimum;
             minima++;
         }
         before = here;

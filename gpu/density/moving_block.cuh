@@ -86,8 +86,7 @@ __device__ void add_up_block(block_memory *shared, double (&parts)[count], funct
     for (int c = 0; c < count; c++) {
         for (int step = WARP / 2; step > 0; step /= 2)
             parts[c] += __shfl_down_sync(~0u, parts[c], step);
-        if (lane == 0)
-            shared->of_warps[warp][c] = parts[c];
+        if (lane == 0) shared->of_warps[warp][c] = parts[c];
     }
     __syncthreads();
     if (warp == 0) {

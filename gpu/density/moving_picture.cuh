@@ -77,10 +77,8 @@ __device__ void fill_smooth(const drawing *d, const sf_moving_picture *bins, dou
         double at = middle_of(bins, bin);
         double sum = add_up_lanes(add_waves(d, last, (at - d->origin) / d->v->period));
         double value = (1 + 2 * sum) / d->v->period;
-        if (d->v->domain == SF_DOMAIN_REFLECT)
-            value = at >= 0 ? 2 * value : 0;
-        if (bin < count && threadIdx.x % LANES == 0)
-            values[bin] = value;
+        if (d->v->domain == SF_DOMAIN_REFLECT) value = at >= 0 ? 2 * value : 0;
+        if (bin < count && threadIdx.x % LANES == 0) values[bin] = value;
     }
 }
 
@@ -108,8 +106,7 @@ __device__ void widen_ticks(drawing *d, const sf_moving_picture *bins, double *v
         for (uint32_t first = 0; first < count && wide > 0; first += BINS) {
             uint32_t bin = first + threadIdx.x / LANES;
             double sum = add_up_lanes(widen(d, wide, middle_of(bins, bin), bins->h, bins->step));
-            if (bin < count && threadIdx.x % LANES == 0)
-                values[bin] += sum / d->weight;
+            if (bin < count && threadIdx.x % LANES == 0) values[bin] += sum / d->weight;
         }
         __syncthreads();
     }
@@ -142,8 +139,7 @@ __device__ void draw_picture(drawing *d, double h, sf_moving_picture *picture, d
         bins = d->shared->bins;
         fill_bins(d, &bins, values);
     }
-    if (threadIdx.x == 0)
-        *picture = bins;
+    if (threadIdx.x == 0) *picture = bins;
 }
 
 } // namespace

@@ -17,10 +17,8 @@ namespace
 __device__ void count_points(drawing *d)
 {
     uint32_t *first = d->shared->first_point, k = threadIdx.x;
-    if (d->head->are_ticks == 0)
-        return;
-    if (k <= SF_MOVING_TICKS)
-        first[k] = k > 0 ? min(d->head->ticks[k], d->v->tick_points[k]) : 0;
+    if (d->head->are_ticks == 0) return;
+    if (k <= SF_MOVING_TICKS) first[k] = k > 0 ? min(d->head->ticks[k], d->v->tick_points[k]) : 0;
     __syncthreads();
     if (k == 0) {
         uint32_t sum = 0;
@@ -117,8 +115,7 @@ __device__ double gather_cell(const drawing *d, uint32_t count, int32_t c)
 __device__ void add_ticks(drawing *d, double *grid)
 {
     double sums[4] = {};
-    if (d->points == 0)
-        return;
+    if (d->points == 0) return;
     for (uint32_t begin = 0; begin < d->points; begin += CHUNK) {
         uint32_t count = fill_cell_chunk(d, begin, sums);
         const int32_t *cell = d->shared->chunk.cell;

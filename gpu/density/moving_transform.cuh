@@ -17,10 +17,8 @@ typedef struct complex_array {
 __device__ double fold_cell(const double *grid, uint32_t cells, uint32_t c)
 {
     double sum = grid[c + SF_SPREAD_BEFORE];
-    if (c >= cells - SF_SPREAD_BEFORE)
-        sum += grid[c - (cells - SF_SPREAD_BEFORE)];
-    if (c < SF_SPREAD_WIDTH - SF_SPREAD_BEFORE)
-        sum += grid[c + cells + SF_SPREAD_BEFORE];
+    if (c >= cells - SF_SPREAD_BEFORE) sum += grid[c - (cells - SF_SPREAD_BEFORE)];
+    if (c < SF_SPREAD_WIDTH - SF_SPREAD_BEFORE) sum += grid[c + cells + SF_SPREAD_BEFORE];
     return sum;
 }
 

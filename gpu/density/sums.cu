@@ -83,8 +83,7 @@ __device__ double add_up_block(double sum)
     __shared__ double of_warps[ROWS / WARP];
     for (int step = WARP / 2; step > 0; step /= 2)
         sum += __shfl_down_sync(~0u, sum, step);
-    if (threadIdx.x % WARP == 0)
-        of_warps[threadIdx.x / WARP] = sum;
+    if (threadIdx.x % WARP == 0) of_warps[threadIdx.x / WARP] = sum;
     __syncthreads();
     double total = 0;
     for (int w = 0; w < ROWS / WARP; w++)
@@ -111,8 +110,7 @@ __global__ void __launch_bounds__(ROWS) add_functional(functional_view v, span_o
         total += sum;
     }
     total = add_up_block(total);
-    if (threadIdx.x == 0)
-        tiles.partial[blockIdx.x] += total;
+    if (threadIdx.x == 0) tiles.partial[blockIdx.x] += total;
 }
 
 /* ---- scores ---- */
@@ -146,8 +144,7 @@ __device__ void fill_square(double *distances, const score_view *v, const double
         }
 #pragma unroll
         for (uint32_t k = 0; k < TOGETHER; k++)
-            if (first + k * apart < rows)
-                distances[(first + k * apart) * EDGE + j] = sums[k];
+            if (first + k * apart < rows) distances[(first + k * apart) * EDGE + j] = sums[k];
     }
 }
 
@@ -212,8 +209,7 @@ __global__ void __launch_bounds__(MOST_THREADS) add_scores(score_view v, span_of
         uint32_t pairs = fill_tile(shared, &v, tile);
         __syncthreads();
         uint32_t begin = pairs * slice / slices, end = pairs * (slice + 1) / slices;
-        if (slice < slices)
-            add_distances(&sums, shared + begin, end - begin, factor);
+        if (slice < slices) add_distances(&sums, shared + begin, end - begin, factor);
         __syncthreads();
     }
     double *own = shared + threadIdx.x * SUMS;
@@ -239,8 +235,7 @@ __global__ void __launch_bounds__(WARP) add_up_blocks(double *sums, const double
         sum += partial[(size_t)b * gridDim.x + blockIdx.x];
     for (int step = WARP / 2; step > 0; step /= 2)
         sum += __shfl_down_sync(~0u, sum, step);
-    if (threadIdx.x == 0)
-        sums[blockIdx.x] = sum;
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
 /* ---- a job ---- */
@@ -268,8 +263,7 @@ int open_job(pair_job *job, const void *kernel, size_t exponentials_a_pair, sf_e
     job->blocks = (uint32_t)(job->tiles < most ? job->tiles : most);
     size_t bytes = ((size_t)job->blocks + 1) * job->width * sizeof(double);
     int status = sf_gpu_alloc(device, (void **)&job->partial, bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     job->sums = job->partial + (size_t)job->blocks * job->width;
     SF_GPU_TRY(cudaMemsetAsync(job->partial, 0, bytes, device->work));
     return SF_OK;
@@ -293,8 +287,7 @@ int run_job(pair_job *job, int (*launch)(pair_job *job, span_of_tiles tiles, sf_
         uint64_t last = first + job->tiles_a_launch;
         int status =
             launch(job, (span_of_tiles){first, last < job->tiles ? last : job->tiles, job->partial}, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     add_up_blocks<<<job->width, WARP, 0, device->work>>>(job->sums, job->partial, job->blocks);
     SF_GPU_LAUNCHED();
@@ -305,8 +298,7 @@ int run_job(pair_job *job, int (*launch)(pair_job *job, span_of_tiles tiles, sf_
 
 void close_samples(sf_backend_samples *samples)
 {
-    if (samples != NULL)
-        sf_gpu_array_close(samples->device, &samples->columns);
+    if (samples != NULL) sf_gpu_array_close(samples->device, &samples->columns);
     sf_free(samples);
 }
 
@@ -318,8 +310,7 @@ int open_samples(sf_backend_samples **opened, sf_backend_device *device, const d
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu samples of %zu columns are too many for the device",
                        n, d);
     sf_backend_samples *samples = (sf_backend_samples *)sf_alloc(1, sizeof *samples);
-    if (samples == NULL)
-        return sf_fail_memory(error);
+    if (samples == NULL) return sf_fail_memory(error);
     samples->device = device;
     samples->n = (uint32_t)n;
     samples->d = (uint32_t)d;
@@ -363,8 +354,7 @@ int find_functional(sf_backend_samples *samples, const double c[4], double g, co
                                c[2] * u * u,
                                c[3] * u * u * u};
     int status = open_job(&f.job, (const void *)add_functional, 1, error);
-    if (status == SF_OK)
-        status = run_job(&f.job, launch_functional, sum, error);
+    if (status == SF_OK) status = run_job(&f.job, launch_functional, sum, error);
     close_job(&f.job);
     return status;
 }
@@ -390,8 +380,7 @@ static uint32_t choose_threads(uint32_t count)
 {
     uint32_t best = MOST_THREADS;
     for (uint32_t threads = MOST_THREADS; threads >= MOST_THREADS / 4 && threads >= count; threads -= WARP)
-        if ((uint64_t)(threads % count) * best < (uint64_t)(best % count) * threads)
-            best = threads;
+        if ((uint64_t)(threads % count) * best < (uint64_t)(best % count) * threads) best = threads;
     return best;
 }
 
@@ -415,8 +404,7 @@ static int find_scores(sf_backend_samples *samples, const double *h, size_t coun
         status = sf_gpu_array_send(samples->device, &s.factors, factors, count * sizeof *factors, error);
     s.view = (score_view){(const double *)samples->columns.data, samples->n, samples->d, (uint32_t)count,
                           (const double *)s.factors.data};
-    if (status == SF_OK)
-        status = run_job(&s.job, launch_scores, sums, error);
+    if (status == SF_OK) status = run_job(&s.job, launch_scores, sums, error);
     sf_gpu_array_close(samples->device, &s.factors);
     close_job(&s.job);
     return status;

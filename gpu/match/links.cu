@@ -61,8 +61,7 @@ __device__ around around_of(const linking &j, const row &r)
     const link &l = *r.l;
     bool out = l.excluded || l.along;
     around n = {sf_gpu_near_of(out ? j.s.out : j.s.in, r.v, l.label), {}};
-    if (l.excluded && j.directed)
-        n.b = sf_gpu_near_of(j.s.in, r.v, l.label);
+    if (l.excluded && j.directed) n.b = sf_gpu_near_of(j.s.in, r.v, l.label);
     return n;
 }
 
@@ -105,8 +104,7 @@ __device__ bool has_such_edge(const linking &j, uint32_t label, uint32_t v, uint
     const sf_gpu_neighbours_of &n = j.s.out;
     uint64_t end = n.offsets[v + 1] - n.base;
     for (uint64_t e = first_edge(n, v, x); e < end && n.targets[e] == x; e++)
-        if (label == UINT32_MAX || j.edge_labels[e] == label)
-            return true;
+        if (label == UINT32_MAX || j.edge_labels[e] == label) return true;
     return false;
 }
 
@@ -117,8 +115,7 @@ __device__ bool fits(const linking &j, const link &l, uint32_t v, uint32_t x)
         return false;
     for (uint32_t i = l.first_edge; i < l.first_edge + l.edge_count; i++) {
         const sf_backend_link_edge edge = j.edges[i];
-        if (has_such_edge(j, edge.label, edge.out ? v : x, edge.out ? x : v) == edge.absent)
-            return false;
+        if (has_such_edge(j, edge.label, edge.out ? v : x, edge.out ? x : v) == edge.absent) return false;
     }
     return true;
 }
@@ -136,8 +133,7 @@ __global__ void count_slots(const __grid_constant__ linking j)
     }
     for (unsigned k = LANES / 2; k > 0; k /= 2)
         own += __shfl_down_sync(ALL_LANES, own, k);
-    if (threadIdx.x % LANES == 0 && own > 0)
-        atomicAdd(j.total, own);
+    if (threadIdx.x % LANES == 0 && own > 0) atomicAdd(j.total, own);
 }
 
 /* The row of a slot, from row `low` on. */
@@ -165,8 +161,7 @@ __device__ slot slot_at(const linking &j, uint32_t low, uint32_t at)
 __device__ bool keeps(const linking &j, const slot &t)
 {
     const link &l = *t.r.l;
-    if (t.is_repeated || !sf_gpu_is_in(j.s.bits + (size_t)l.to * j.s.words, t.x))
-        return false;
+    if (t.is_repeated || !sf_gpu_is_in(j.s.bits + (size_t)l.to * j.s.words, t.x)) return false;
     return l.excluded ? !fits(j, l, t.r.v, t.x) : l.plain || fits(j, l, t.r.v, t.x);
 }
 
@@ -210,8 +205,7 @@ __global__ void __launch_bounds__(THREADS) write_places(const __grid_constant__ 
     uint32_t lane = threadIdx.x % LANES, stride = gridDim.x * (THREADS / LANES);
     for (uint32_t w = (blockIdx.x * THREADS + threadIdx.x) / LANES; w < j.words; w += stride) {
         uint32_t bits = j.bits[w];
-        if ((bits >> lane & 1) == 0)
-            continue;
+        if ((bits >> lane & 1) == 0) continue;
         slot t = slot_at(j, j.owners[w], w * LANES + lane);
         uint32_t to = t.r.l->to;
         size_t word = (size_t)to * j.s.words + t.x / LANES;
@@ -249,8 +243,7 @@ static int append(sf_backend_device *device, sf_gpu_array *array, uint64_t kept,
                                               cudaMemcpyDeviceToDevice, device->work),
                               "cudaMemcpyAsync", error);
     sf_gpu_array_close(device, status == SF_OK ? array : &longer);
-    if (status == SF_OK)
-        *array = longer;
+    if (status == SF_OK) *array = longer;
     return status;
 }
 
@@ -278,10 +271,8 @@ static int load_links(maker *m, const sf_backend_link *links, uint32_t count, sf
     if (rows + p->link_rows[p->link_count] >= UINT32_MAX - LANES)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "there are too many candidates for a device to link");
     int status = plain ? SF_OK : sf_gpu_need_targets(p->data, error);
-    if (status == SF_OK && edges > 0)
-        status = sf_gpu_need_edge_labels(p->data, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&m->blocks, (link **)&j->links, m->links, count, error);
+    if (status == SF_OK && edges > 0) status = sf_gpu_need_edge_labels(p->data, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&m->blocks, (link **)&j->links, m->links, count, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(&m->blocks, (uint32_t **)&j->link_rows, m->rows, (size_t)count + 1, error);
     if (status == SF_OK)
@@ -306,16 +297,13 @@ static int lay_out(maker *m, sf_error *error)
     sf_backend_device *device = m->blocks.device;
     unsigned long long total = 0;
     int status = sf_gpu_blocks_add(&m->blocks, &j->begins, NULL, (size_t)j->rows + 1, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&m->blocks, &j->total, &total, 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_blocks_add(&m->blocks, &j->total, &total, 1, error);
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(j->begins + j->rows, 0, sizeof *j->begins, device->work));
     count_slots<<<device->properties.multiProcessorCount * PER_SM, THREADS, 0, device->work>>>(*j);
     SF_GPU_LAUNCHED();
     status = sf_gpu_sum(device, j->begins, j->begins, j->rows + 1, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(device, &total, j->total, sizeof total, error);
+    if (status == SF_OK) status = sf_gpu_download(device, &total, j->total, sizeof total, error);
     if (status == SF_OK && total > UINT32_MAX - LANES)
         status = sf_fail(error, SF_UNAVAILABLE, NULL,
                          "the candidates have %llu neighbours, a device takes up to %u", total,
@@ -332,21 +320,16 @@ static int test(maker *m, sf_error *error)
     uint32_t *ends;
     size_t words = (size_t)j->words + 1;
     int status = sf_gpu_blocks_add(&m->blocks, &j->bits, NULL, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&m->blocks, &j->sums, NULL, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&m->blocks, &j->owners, NULL, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&m->blocks, &ends, NULL, (size_t)j->count + 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_blocks_add(&m->blocks, &j->sums, NULL, words, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&m->blocks, &j->owners, NULL, words, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&m->blocks, &ends, NULL, (size_t)j->count + 1, error);
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(j->bits + j->words, 0, sizeof *j->bits, device->work));
     SF_GPU_TRY(cudaMemsetAsync(j->sums + j->words, 0, sizeof *j->sums, device->work));
     test_slots<<<device->properties.multiProcessorCount * PER_SM, THREADS, 0, device->work>>>(*j);
     SF_GPU_LAUNCHED();
     status = sf_gpu_sum(device, j->sums, j->sums, j->words + 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     find_ends<<<1, THREADS, 0, device->work>>>(*j, ends);
     SF_GPU_LAUNCHED();
     return sf_gpu_download(device, m->ends, ends, ((size_t)j->count + 1) * sizeof *ends, error);
@@ -367,8 +350,7 @@ static int write(maker *m, sf_error *error)
     int status = append(device, &p->values, p->value_count, more, error);
     if (status == SF_OK) /* last, since it leaves the end of the last row to be written again */
         status = append(device, &p->offsets, rows, (uint64_t)j->rows + 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     write_offsets<<<blocks, THREADS, 0, device->work>>>(*j, (uint32_t *)p->offsets.data + rows,
                                                         (uint32_t)p->value_count);
     SF_GPU_LAUNCHED();
@@ -388,18 +370,14 @@ int sf_gpu_space_link(sf_backend_space *space, const sf_backend_link *links, uin
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the pattern has too many edges for a device");
     SF_GPU_TRY(cudaSetDevice(space->data->device->ordinal));
     maker *m = (maker *)sf_alloc(1, sizeof *m);
-    if (m == NULL)
-        return sf_fail_memory(error);
+    if (m == NULL) return sf_fail_memory(error);
     m->space = space;
     m->blocks.device = space->data->device;
     *number = space->link_count;
     int status = load_links(m, links, count, error);
-    if (status == SF_OK)
-        status = lay_out(m, error);
-    if (status == SF_OK)
-        status = test(m, error);
-    if (status == SF_OK)
-        status = write(m, error);
+    if (status == SF_OK) status = lay_out(m, error);
+    if (status == SF_OK) status = test(m, error);
+    if (status == SF_OK) status = write(m, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         totals[i] = m->ends[i + 1] - m->ends[i];
     sf_gpu_blocks_close(&m->blocks);

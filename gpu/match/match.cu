@@ -79,8 +79,7 @@ static int upload_all(sf_backend_device *device, const sf_backend_match_job *job
         const sf_backend_match_lists *lists = &job->lists[i];
         list_begin[i] = offsets;
         status = sf_gpu_upload(device, raw, lists->offsets, ((size_t)lists->rows + 1) * sizeof *raw, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         narrow_offsets<<<blocks, 256, 0, device->work>>>((uint32_t *)s->offsets + offsets, raw,
                                                          lists->rows + 1, values);
         SF_GPU_LAUNCHED();
@@ -102,8 +101,7 @@ static void set_steps(search *s, const sf_backend_match_job *job, const uint32_t
         *to = {set_begin[from->set], size,           from->first,   from->count > 0 ? from->count : size,
                from->joined,         from->excluded, from->greater, from->different};
         for (uint32_t d = 0; d < i; d++)
-            if (((from->joined | from->excluded) >> d & 1) != 0)
-                to->lists[d] = list_begin[from->lists[d]];
+            if (((from->joined | from->excluded) >> d & 1) != 0) to->lists[d] = list_begin[from->lists[d]];
     }
     for (uint32_t g = 0; g < job->group_count; g++) {
         const step *first = &s->steps[__builtin_ctz(job->groups[g].steps)];
@@ -121,14 +119,10 @@ static int load_space(sf_gpu_blocks *m, search *s, const sf_backend_match_job *j
     uint32_t *candidates, *offsets, *values;
     uint64_t *raw = NULL;
     int status = sf_gpu_blocks_add(m, &candidates, NULL, x.candidates, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(m, &offsets, NULL, x.offsets, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(m, &values, NULL, x.values, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(m, &raw, NULL, (size_t)x.most_rows + 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_blocks_add(m, &offsets, NULL, x.offsets, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(m, &values, NULL, x.values, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(m, &raw, NULL, (size_t)x.most_rows + 1, error);
+    if (status != SF_OK) return status;
     s->candidates = candidates;
     s->offsets = offsets;
     s->values = values;
@@ -159,8 +153,7 @@ static int load_job(sf_gpu_blocks *m, search *s, const sf_backend_match_job *job
         status = load_space(m, s, job, x, set_begin, list_begin, error);
     if (status == SF_OK && job->rows != NULL)
         status = sf_gpu_blocks_add(m, &s->rows, NULL, job->most * job->step_count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     s->most = job->most;
     s->core = job->core;
     s->step_count = job->step_count;
@@ -181,8 +174,7 @@ static int tell_to_stop(sf_backend_device *device, control *shared, uint32_t *pi
     cudaError_t result = cudaStreamWaitEvent(beside, device->timed[0], 0); /* right before the kernel */
     if (result == cudaSuccess)
         result = cudaMemcpyAsync(&shared->stop, pinned, sizeof *pinned, cudaMemcpyHostToDevice, beside);
-    if (result == cudaSuccess)
-        result = cudaStreamSynchronize(beside);
+    if (result == cudaSuccess) result = cudaStreamSynchronize(beside);
     cudaStreamDestroy(beside);
     return sf_gpu_check(result, "cudaMemcpyAsync(stop)", error);
 }
@@ -196,8 +188,7 @@ static int wait_for(sf_backend_device *device, const sf_backend_match_job *job, 
     bool stopped = false;
     for (;;) {
         cudaError_t result = cudaStreamQuery(device->work);
-        if (result != cudaErrorNotReady)
-            return sf_gpu_check(result, "cudaStreamQuery", error);
+        if (result != cudaErrorNotReady) return sf_gpu_check(result, "cudaStreamQuery", error);
         double now = sf_clock_seconds();
         *late |= job->watch.deadline > 0 && now > job->watch.deadline;
         if (now - told > short_wait) {
@@ -207,12 +198,10 @@ static int wait_for(sf_backend_device *device, const sf_backend_match_job *job, 
         if ((*late || *cancelled) && !stopped) {
             stopped = true;
             int status = tell_to_stop(device, shared, pinned, error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
         }
         struct timespec pause = {0, 100000};
-        if (now - start > short_wait)
-            nanosleep(&pause, NULL);
+        if (now - start > short_wait) nanosleep(&pause, NULL);
     }
 }
 
@@ -224,10 +213,8 @@ static int launch(sf_gpu_blocks *m, search *s, uint32_t samples, sf_error *error
     int status = sf_gpu_match_shape_of(&shape, m->device, s, error);
     for (int i = 0; i < 2 && status == SF_OK && samples == 0; i++)
         status = sf_gpu_blocks_add(m, &s->tasks[i], NULL, shape.task_words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(m, &s->shared, &begin, 1, error);
-    if (status == SF_OK && samples > 0)
-        return sf_gpu_match_sample(m->device, s, samples, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(m, &s->shared, &begin, 1, error);
+    if (status == SF_OK && samples > 0) return sf_gpu_match_sample(m->device, s, samples, error);
     return status == SF_OK ? sf_gpu_match_start(m->device, &shape, s, error) : status;
 }
 
@@ -237,19 +224,14 @@ static int run(sf_gpu_blocks *m, const sf_backend_match_job *job, sf_backend_mat
     search s = {};
     bool late = false, cancelled = false;
     int status = load_job(m, &s, job, error);
-    if (status == SF_OK)
-        status = sf_gpu_landing(m->device, 2 * sizeof(control), error);
-    if (status == SF_OK)
-        status = launch(m, &s, job->samples, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_landing(m->device, 2 * sizeof(control), error);
+    if (status == SF_OK) status = launch(m, &s, job->samples, error);
+    if (status != SF_OK) return status;
     control *end = (control *)m->device->landing;
     SF_GPU_TRY(cudaMemcpyAsync(end, s.shared, sizeof *end, cudaMemcpyDeviceToHost, m->device->work));
     status = wait_for(m->device, job, s.shared, (uint32_t *)(end + 1), &late, &cancelled, error);
-    if (status == SF_OK && cancelled)
-        status = sf_fail(error, SF_CANCELLED, NULL, "was stopped");
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && cancelled) status = sf_fail(error, SF_CANCELLED, NULL, "was stopped");
+    if (status != SF_OK) return status;
     answer->count = end->overflow != 0 ? UINT64_MAX : end->found;
     answer->tried = job->samples > 0 ? (uint64_t)fmin(end->sampled, 1e19) : end->tried;
     float milliseconds = 0;

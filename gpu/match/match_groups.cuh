@@ -34,17 +34,13 @@ __device__ uint32_t count_list(const warp &w, int depth, const step &t)
 /* Whether a data vertex could stand for step t too. That it is none of those matched is known. */
 __device__ bool could_be(const warp &w, int depth, const step &t, uint32_t e, uint32_t vertex)
 {
-    if (t.joined == 0 && !contains_vertex(w.s, t, false, 0, t.set_size, vertex))
-        return false;
+    if (t.joined == 0 && !contains_vertex(w.s, t, false, 0, t.set_size, vertex)) return false;
     for (int d = depth; d >= 0; e = w.levels[d].parent[e], d--) {
         bool is_joined = (t.joined >> d & 1) != 0;
-        if ((t.greater >> d & 1) != 0 && w.levels[d].vertex[e] >= vertex)
-            return false;
-        if (!is_joined && (t.excluded >> d & 1) == 0)
-            continue;
+        if ((t.greater >> d & 1) != 0 && w.levels[d].vertex[e] >= vertex) return false;
+        if (!is_joined && (t.excluded >> d & 1) == 0) continue;
         const uint32_t *ends = w.s.offsets + t.lists[d] + w.levels[d].place[e];
-        if (contains_vertex(w.s, t, true, ends[0], ends[1], vertex) != is_joined)
-            return false;
+        if (contains_vertex(w.s, t, true, ends[0], ends[1], vertex) != is_joined) return false;
     }
     return true;
 }
@@ -62,8 +58,7 @@ __device__ void note_class(warp &w, int depth, const uint32_t *classes, uint32_t
         for (uint32_t other = 0; other < count && c.fits; other++)
             if (other != mine && could_be(w, depth, w.s.steps[classes[other]], c.entry, c.vertex))
                 in |= 1u << other;
-        if (c.fits && (in & ((1u << mine) - 1)) == 0)
-            atomicAdd(&w.members[in][c.entry], 1u);
+        if (c.fits && (in & ((1u << mine) - 1)) == 0) atomicAdd(&w.members[in][c.entry], 1u);
     }
     __syncwarp();
 }
@@ -76,10 +71,8 @@ __device__ unsigned long long choose(const warp &w, uint32_t count)
         m[set] = w.members[set][w.lane];
     unsigned long long a = m[1] + m[3] + m[5] + m[7], b = m[2] + m[3] + m[6] + m[7];
     unsigned long long c = m[4] + m[5] + m[6] + m[7], ab = m[3] + m[7], ac = m[5] + m[7], bc = m[6] + m[7];
-    if (count == 1)
-        return a;
-    if (count == 2)
-        return a * b - ab;
+    if (count == 1) return a;
+    if (count == 2) return a * b - ab;
     unsigned long long all = sf_gpu_multiply(sf_gpu_multiply(a, b), c);
     return all == ~0ull ? all : all - ab * c - ac * b - bc * a + 2 * m[7];
 }

@@ -81,8 +81,7 @@ __device__ void lay_out(warp &w, level &l, uint32_t base, uint32_t length, uint3
     l.base[w.lane] = base;
     l.end[w.lane] = running_sum(length, w.lane);
     l.join[w.lane] = (uint8_t)join;
-    if (w.lane == 0)
-        l.cursor = 0;
+    if (w.lane == 0) l.cursor = 0;
     __syncwarp();
 }
 
@@ -104,8 +103,7 @@ __device__ void begin_level(warp &w, int depth, const step &t)
                     join = (uint32_t)d;
                 }
             }
-            if ((t.greater >> d & 1) != 0)
-                least = max(least, w.levels[d].vertex[e] + 1);
+            if ((t.greater >> d & 1) != 0) least = max(least, w.levels[d].vertex[e] + 1);
         }
         if (least > 0) {
             uint32_t from = lower_vertex(w.s, t, t.joined != 0, base, base + length, least);
@@ -136,17 +134,14 @@ struct trial {
 __device__ bool fits(const warp &w, int depth, const step &t, const trial &c, uint32_t join)
 {
     uint32_t e = c.entry;
-    if (c.place - t.first >= t.count)
-        return false;
+    if (c.place - t.first >= t.count) return false;
     for (int d = depth; d >= 0; e = w.levels[d].parent[e], d--) {
         const level &l = w.levels[d];
         bool is_joined = (t.joined >> d & 1) != 0 && (uint32_t)d != join;
-        if ((t.different >> d & 1) != 0 && l.vertex[e] == c.vertex)
-            return false;
+        if ((t.different >> d & 1) != 0 && l.vertex[e] == c.vertex) return false;
         if (is_joined || (t.excluded >> d & 1) != 0) {
             const uint32_t *ends = w.s.offsets + t.lists[d] + l.place[e];
-            if (contains(w.s.values, ends[0], ends[1], c.place) != is_joined)
-                return false;
+            if (contains(w.s.values, ends[0], ends[1], c.place) != is_joined) return false;
         }
     }
     return true;

@@ -27,8 +27,7 @@ __device__ void match(warp &w, int depth, uint32_t place, uint32_t vertex)
     l.place[w.lane] = place;
     l.vertex[w.lane] = vertex;
     l.parent[w.lane] = (uint8_t)w.lane;
-    if (w.lane == 0)
-        l.count = LANES;
+    if (w.lane == 0) l.count = LANES;
     __syncwarp();
 }
 
@@ -75,8 +74,7 @@ __device__ double descend(warp &w, uint32_t number, uint32_t ways)
         tried += weight * length;
         weight = c.fits ? weight * length : 0;
         match(w, depth + 1, c.place, c.vertex);
-        if (!__any_sync(ALL_LANES, weight > 0))
-            return tried;
+        if (!__any_sync(ALL_LANES, weight > 0)) return tried;
     }
     return tried + weight * try_groups(w);
 }
@@ -91,8 +89,7 @@ __global__ void __launch_bounds__(WARPS *LANES) sample_all(const __grid_constant
         tried += descend(w, i * LANES + w.lane, ways);
     for (unsigned k = LANES / 2; k > 0; k /= 2)
         tried += __shfl_down_sync(ALL_LANES, tried, k);
-    if (w.lane == 0)
-        atomicAdd(&s.shared->sampled, tried);
+    if (w.lane == 0) atomicAdd(&s.shared->sampled, tried);
 }
 
 } // namespace

@@ -35,13 +35,11 @@ __device__ void report(warp &w)
         found = sf_gpu_add(found, __shfl_down_sync(ALL_LANES, found, k));
         tried += __shfl_down_sync(ALL_LANES, tried, k);
     }
-    if (w.lane > 0)
-        return;
+    if (w.lane > 0) return;
     sf_gpu_match_control *shared = w.s.shared;
     atomicAdd(&shared->tried, tried);
     unsigned long long before = found > 0 ? atomicAdd(&shared->found, found) : 0;
-    if (before + found < before || found == ~0ull)
-        atomicExch(&shared->overflow, 1u);
+    if (before + found < before || found == ~0ull) atomicExch(&shared->overflow, 1u);
     if (w.s.most != ~0ull && sf_gpu_add(before, found) > w.s.most) {
         atomicExch(&shared->beyond, 1u);
         atomicExch(&shared->stop, 1u);
@@ -53,8 +51,7 @@ __device__ void report(warp &w)
 __device__ void look_at_limit(warp &w)
 {
     w.trials++;
-    if (w.s.most != ~0ull && ((w.trials & (w.trials - 1)) == 0 || w.trials % REPORTING == 0))
-        report(w);
+    if (w.s.most != ~0ull && ((w.trials & (w.trials - 1)) == 0 || w.trials % REPORTING == 0)) report(w);
 }
 
 /* What others do, asked for before a candidate is tried and looked at after that, so that nobody waits for
@@ -115,8 +112,7 @@ __device__ uint32_t fill_next(warp &w, int depth)
 __device__ uint32_t *list_entry(warp &w, int depth, uint32_t e)
 {
     unsigned long long row = atomicAdd(&w.s.shared->listed, 1ull);
-    if (row >= w.s.most)
-        return NULL;
+    if (row >= w.s.most) return NULL;
     uint32_t *out = w.s.rows + row * w.s.step_count;
     for (int d = depth; d >= 0; e = w.levels[d].parent[e], d--)
         out[d] = w.levels[d].vertex[e];
@@ -135,13 +131,11 @@ __device__ void count_last(warp &w, int depth)
         trial c = try_next(w, depth, w.s.steps[depth + 1], cursor);
         w.found += c.fits;
         uint32_t *row = c.fits && w.s.rows != NULL ? list_entry(w, depth, c.entry) : NULL;
-        if (row != NULL)
-            row[depth + 1] = c.vertex;
+        if (row != NULL) row[depth + 1] = c.vertex;
         goes_on = !must_share(w, others);
     }
     __syncwarp();
-    if (w.lane == 0)
-        l.cursor = cursor;
+    if (w.lane == 0) l.cursor = cursor;
     __syncwarp();
 }
 
@@ -179,12 +173,10 @@ __device__ void load(warp &w, int depth, uint32_t first, uint32_t count)
         w.levels[d].vertex[w.lane] = s.candidates[s.steps[d].set + place];
         w.levels[d].parent[w.lane] = (uint8_t)w.lane;
     }
-    if (w.lane == 0)
-        w.levels[depth].count = count;
+    if (w.lane == 0) w.levels[depth].count = count;
     __syncwarp();
     w.shares = false;
-    if (depth + 1 == (int)s.core)
-        return;
+    if (depth + 1 == (int)s.core) return;
     if (w.round == 0) {
         begin_level(w, 0, s.steps[1]);
         return;
@@ -204,12 +196,10 @@ __device__ int take(warp &w)
     uint32_t total = __shfl_sync(ALL_LANES, running_sum(tasks, w.lane), LANES - 1);
     uint32_t batch = min(max(total / (2 * gridDim.x * WARPS), 1), (uint32_t)LANES);
     uint32_t batches = (tasks + batch - 1) / batch, end = running_sum(batches, w.lane), mine = 0;
-    if (w.lane == 0)
-        mine = __ldcg(&shared->stop) != 0 ? ~0u : atomicAdd(&q.taken, 1u);
+    if (w.lane == 0) mine = __ldcg(&shared->stop) != 0 ? ~0u : atomicAdd(&q.taken, 1u);
     mine = __shfl_sync(ALL_LANES, mine, 0);
     w.batches = __shfl_sync(ALL_LANES, end, LANES - 1);
-    if (mine >= w.batches)
-        return -1;
+    if (mine >= w.batches) return -1;
     int depth = __ffs(__ballot_sync(ALL_LANES, mine < end)) - 1;
     uint32_t first = (mine - __shfl_sync(ALL_LANES, end - batches, depth)) * batch;
     load(w, depth, first, min(batch, __shfl_sync(ALL_LANES, tasks, depth) - first));
@@ -226,18 +216,15 @@ __device__ void hand_out_level(warp &w, int depth)
     uint32_t total = l.end[LANES - 1], before = w.lane > 0 ? l.end[w.lane - 1] : 0;
     uint32_t begin = max(before, l.cursor), left = l.end[w.lane] > begin ? l.end[w.lane] - begin : 0;
     uint32_t piece = max((total - l.cursor + PIECES - 1) / PIECES, 1u), pieces = (left + piece - 1) / piece;
-    if (is_last)
-        pieces = w.lane < l.count;
+    if (is_last) pieces = w.lane < l.count;
     uint32_t end = running_sum(pieces, w.lane), first = 0;
-    if (w.lane == LANES - 1)
-        first = atomicAdd(&s.shared->queues[(w.round + 1) % 3].count[depth], end);
+    if (w.lane == LANES - 1) first = atomicAdd(&s.shared->queues[(w.round + 1) % 3].count[depth], end);
     first = __shfl_sync(ALL_LANES, first, LANES - 1) + end - pieces;
     for (uint32_t i = 0; i < pieces; i++) {
         uint32_t *words = task_words(s, w.round + 1, depth) + first + i, e = w.lane;
         for (int d = depth; d >= 0; e = w.levels[d].parent[e], d--)
             words[(size_t)d * s.room] = w.levels[d].place[e];
-        if (is_last)
-            continue;
+        if (is_last) continue;
         words[(size_t)(depth + 1) * s.room] = l.base[w.lane] + begin - before + i * piece;
         words[(size_t)(depth + 2) * s.room] = min(piece, left - i * piece);
         words[(size_t)(depth + 3) * s.room] = l.join[w.lane];
@@ -257,14 +244,12 @@ __device__ void search_below(warp &w, int top)
     }
     for (;;) {
         while (w.levels[depth].cursor >= w.levels[depth].end[LANES - 1])
-            if (depth-- == top)
-                return;
+            if (depth-- == top) return;
         if (depth + 1 == last && w.s.group_count == 0) {
             count_last(w, depth);
         } else if (fill_next(w, depth) > 0) {
             depth++;
-            if (depth < last)
-                begin_level(w, depth, w.s.steps[depth + 1]);
+            if (depth < last) begin_level(w, depth, w.s.steps[depth + 1]);
         }
         if (w.shares) {
             for (int d = top; d <= depth && !w.stops; d++)
@@ -294,8 +279,7 @@ __global__ void __launch_bounds__(WARPS *LANES, 5) search_all(const __grid_const
             search_below(w, depth);
         grid.sync();
         uint32_t next = w.lane < MOST ? __ldcg(&s.shared->queues[(w.round + 1) % 3].count[w.lane]) : 0;
-        if (!__any_sync(ALL_LANES, next != 0))
-            break;
+        if (!__any_sync(ALL_LANES, next != 0)) break;
     }
     report(w);
 }

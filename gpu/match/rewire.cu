@@ -86,8 +86,7 @@ __device__ void add(const shape &s, uint32_t *matrix, uint32_t row, uint32_t col
 
 __device__ void order(const shape &s, uint32_t &row, uint32_t &column)
 {
-    if (s.directed || row < column)
-        return;
+    if (s.directed || row < column) return;
     uint32_t larger = row;
     row = column;
     column = larger;
@@ -123,8 +122,7 @@ template <uint32_t WARPS> __device__ chain start(const rewire_view &v, uint32_t 
 {
     uint32_t marks = v.s.marks * WARPS, words = matrix_words(v.s);
     chain c = {room, room, NULL, NULL};
-    if (v.s.directed)
-        c.heads = room + marks;
+    if (v.s.directed) c.heads = room + marks;
     marks *= v.s.directed ? 2 : 1;
     c.matrix = v.s.in_shared ? room + marks : v.matrices + (size_t)blockIdx.x * words;
     c.edges = v.s.in_shared ? c.matrix + words : v.rewired + (size_t)blockIdx.x * v.s.count;
@@ -146,12 +144,10 @@ template <uint32_t WARPS> __device__ uint32_t find_first(bool depends, uint32_t 
 {
     uint32_t lanes = __ballot_sync(ALL_LANES, depends);
     uint32_t first = lanes != 0 ? (uint32_t)__ffs((int)lanes) - 1 : LANES;
-    if (WARPS > 1 && threadIdx.x % LANES == 0)
-        firsts[threadIdx.x / LANES] = first;
+    if (WARPS > 1 && threadIdx.x % LANES == 0) firsts[threadIdx.x / LANES] = first;
     sync_block<WARPS>(); /* all have read the marks, too */
     for (uint32_t w = 0; WARPS > 1 && w < WARPS; w++)
-        if (firsts[w] < LANES || w == WARPS - 1)
-            return w * LANES + firsts[w];
+        if (firsts[w] < LANES || w == WARPS - 1) return w * LANES + firsts[w];
     return first;
 }
 
@@ -168,8 +164,7 @@ __device__ uint32_t swap_heads(const rewire_view &v, const chain &c, uint32_t gr
     number += threadIdx.x;
     sf_rewire_draw draw = sf_rewire_drawn(v.seed, graph, number, v.s.count);
     uint32_t one = c.edges[draw.one], other = c.edges[draw.other];
-    if (draw.turned && !v.s.directed)
-        other = head_of(other) << 16 | tail_of(other);
+    if (draw.turned && !v.s.directed) other = head_of(other) << 16 | tail_of(other);
     uint32_t from = tail_of(one), to = head_of(one), other_from = tail_of(other), other_to = head_of(other);
     bool swaps = number < v.tries && draw.one != draw.other && from != other_to && other_from != to &&
                  !is_joined(v.s, c, from, other_to) && !is_joined(v.s, c, other_from, to);
@@ -206,8 +201,7 @@ template <uint32_t WARPS> __global__ void __launch_bounds__(WARPS *LANES) rewire
     chain c = start<WARPS>(v, room);
     for (uint64_t number = 0; number < v.tries;)
         number += swap_heads<WARPS>(v, c, v.first + blockIdx.x, number, firsts);
-    if (!v.s.in_shared)
-        return;
+    if (!v.s.in_shared) return;
     uint32_t *rewired = v.rewired + (size_t)blockIdx.x * v.s.count;
     for (uint32_t i = threadIdx.x; i < v.s.count; i += blockDim.x)
         rewired[i] = c.edges[i];
@@ -226,8 +220,7 @@ typedef struct census_view {
 /* Bits of word k that stand for vertices after v. */
 __device__ uint32_t after(uint32_t v, uint32_t k)
 {
-    if (k != v / 32)
-        return k > v / 32 ? ~0u : 0;
+    if (k != v / 32) return k > v / 32 ? ~0u : 0;
     return ~((2u << v % 32) - 1);
 }
 
@@ -245,8 +238,7 @@ __device__ void add_word(uint32_t counts[THIRDS], const census_view &w, const ui
     uint32_t past = w.s.vertices - k * 32;
     counts[0] += __popc(~near & (past < 32 ? (1u << past) - 1 : ~0u));
     near &= after(u, k) | (after(v, k) & ~(out_v | in_v));
-    if (near == 0)
-        return;
+    if (near == 0) return;
 #pragma unroll
     for (uint32_t third = 1; third < THIRDS; third++)
         counts[third] +=
@@ -272,8 +264,7 @@ __device__ void tally_pairs(unsigned long long *tallies, const census_view &w, c
         unsigned long long sum = counts[third];
         for (uint32_t step = LANES / 2; step > 0; step /= 2)
             sum += __shfl_down_sync(ALL_LANES, sum, step);
-        if (lane == 0)
-            atomicAdd(&tallies[w.classes[way | third << 2]], sum);
+        if (lane == 0) atomicAdd(&tallies[w.classes[way | third << 2]], sum);
     }
 }
 
@@ -285,8 +276,7 @@ __global__ void __launch_bounds__(CENSUS_WARPS *LANES) census(census_view w)
     uint32_t *out = w.s.in_shared ? room : w.matrices + (size_t)blockIdx.x * 2 * words, *in = out + words;
     for (uint32_t i = threadIdx.x; i < 2 * words; i += blockDim.x)
         out[i] = 0;
-    if (threadIdx.x < SF_BACKEND_TRIADS)
-        tallies[threadIdx.x] = 0;
+    if (threadIdx.x < SF_BACKEND_TRIADS) tallies[threadIdx.x] = 0;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < w.s.count; i += blockDim.x) {
         uint32_t edge = w.rewired[(size_t)blockIdx.x * w.s.count + i];
@@ -372,8 +362,7 @@ static int reserve(rewire_job *j, sf_error *error)
     size_t matrix = matrix_words(j->chains) * sizeof(uint32_t), list = j->chains.count * sizeof(uint32_t);
     bool counts = j->asked->triads != NULL;
     int status = sf_gpu_array_open(j->device, &j->edges, list, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(j->device, &j->rewired, j->batch * list, error);
+    if (status == SF_OK) status = sf_gpu_array_open(j->device, &j->rewired, j->batch * list, error);
     if (status == SF_OK && !j->chains.in_shared)
         status = sf_gpu_array_open(j->device, &j->matrices, j->batch * matrix, error);
     if (status == SF_OK && counts && !j->triads.in_shared)
@@ -381,8 +370,7 @@ static int reserve(rewire_job *j, sf_error *error)
     if (status == SF_OK && counts)
         status = sf_gpu_array_open(j->device, &j->tallies,
                                    (size_t)j->batch * SF_BACKEND_TRIADS * sizeof(uint64_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     j->packed = (uint32_t *)sf_resize(NULL, j->asked->rewired != NULL ? j->batch : 1, list > 0 ? list : 1);
     return j->packed != NULL ? SF_OK : sf_fail_memory(error);
 }
@@ -402,8 +390,7 @@ static int fetch(rewire_job *j, uint32_t done, uint32_t graphs, sf_error *error)
     if (asked->triads != NULL)
         status = sf_gpu_download(j->device, asked->triads + (size_t)done * SF_BACKEND_TRIADS, j->tallies.data,
                                  (size_t)graphs * SF_BACKEND_TRIADS * sizeof(uint64_t), error);
-    if (status != SF_OK || asked->rewired == NULL)
-        return status;
+    if (status != SF_OK || asked->rewired == NULL) return status;
     status = sf_gpu_download(j->device, j->packed, j->rewired.data, count * sizeof(uint32_t), error);
     sf_edge *ends = asked->rewired + (size_t)done * j->chains.count;
     for (size_t i = 0; i < count && status == SF_OK; i++)
@@ -438,8 +425,7 @@ static int run_batches(rewire_job *j, sf_error *error)
 {
     const sf_backend_rewire_job *asked = j->asked;
     int status = reserve(j, error);
-    if (status == SF_OK)
-        status = send_edges(j, error);
+    if (status == SF_OK) status = send_edges(j, error);
     for (uint32_t done = 0; done < asked->graphs && status == SF_OK;) {
         uint32_t graphs = min(j->batch, asked->graphs - done);
         if (!sf_progress_update(asked->progress, "rewired graphs", done, asked->graphs))
@@ -469,10 +455,8 @@ static int run(sf_backend_device *device, const sf_backend_rewire_job *asked, sf
     rewire_job j = {.device = device, .asked = asked};
     choose_places(&j);
     int status = sf_gpu_check(cudaSetDevice(device->ordinal), "cudaSetDevice", error);
-    if (status == SF_OK)
-        status = choose_batch(&j, error);
-    if (status == SF_OK)
-        status = run_batches(&j, error);
+    if (status == SF_OK) status = choose_batch(&j, error);
+    if (status == SF_OK) status = run_batches(&j, error);
     close_job(&j);
     return status;
 }

@@ -47,8 +47,7 @@ __device__ bool fits_alone(const sieve &s, const vertex &t, uint32_t v)
     for (uint32_t i = 0; i < t.need_count; i++) {
         const sf_backend_need need = t.needs[i];
         sf_gpu_near near = sf_gpu_near_of(need.out ? s.out : s.in, v, need.label);
-        if (near.end - near.begin < need.count)
-            return false;
+        if (near.end - near.begin < need.count) return false;
     }
     return true;
 }
@@ -59,12 +58,10 @@ __device__ void filter(const sieve &s, uint32_t u, uint32_t step, const warps &w
     for (uint32_t word = w.own; word < s.words; word += w.count) {
         uint32_t v = word * LANES + w.lane;
         uint32_t bits = __ballot_sync(ALL_LANES, v < s.vertex_count && fits_alone(s, s.vertices[u], v));
-        if (w.lane == 0)
-            s.bits[(size_t)u * s.words + word] = bits;
+        if (w.lane == 0) s.bits[(size_t)u * s.words + word] = bits;
         kept += __popc(bits);
     }
-    if (w.lane == 0 && kept > 0)
-        atomicAdd(&s.control->kept[step], kept);
+    if (w.lane == 0 && kept > 0) atomicAdd(&s.control->kept[step], kept);
 }
 
 /* Of every lane whether its data vertex, where it has one, has a candidate among these neighbours. */
@@ -100,12 +97,10 @@ __device__ void prune(const sieve &s, uint32_t u, uint32_t step, const warps &w)
             stays = has_candidate(s.bits + (size_t)x * s.words, near, stays, w.lane);
         }
         uint32_t after = __ballot_sync(ALL_LANES, stays);
-        if (w.lane == 0 && after != before)
-            *bits = after;
+        if (w.lane == 0 && after != before) *bits = after;
         kept += __popc(after);
     }
-    if (w.lane == 0 && kept > 0)
-        atomicAdd(&s.control->kept[step], kept);
+    if (w.lane == 0 && kept > 0) atomicAdd(&s.control->kept[step], kept);
 }
 
 /* Which vertices have other candidates than an earlier one, though as many; and which data vertices are any.
@@ -122,13 +117,11 @@ __device__ void compare(const sieve &s, const uint32_t *counts, const warps &w)
                            << x;
             any |= bits;
             s.ranks[(size_t)u * s.words + word] = __popc(bits);
-            if (differs != 0)
-                atomicOr(&s.control->differs[u], differs);
+            if (differs != 0) atomicOr(&s.control->differs[u], differs);
         }
         useful += __popc(any);
     }
-    if (useful > 0)
-        atomicAdd(&s.control->useful, useful);
+    if (useful > 0) atomicAdd(&s.control->useful, useful);
 }
 
 /* All threads go the same way: what decides is read after everybody has come to it. */
@@ -160,8 +153,7 @@ __global__ void __launch_bounds__(THREADS) sift(const __grid_constant__ sieve s)
         }
     }
     compare(s, counts, w);
-    if (blockIdx.x > 0 || threadIdx.x > 0)
-        return;
+    if (blockIdx.x > 0 || threadIdx.x > 0) return;
     for (u = 0; u < s.count; u++)
         s.control->counts[u] = counts[u];
     s.control->is_empty = is_empty;
@@ -220,28 +212,20 @@ int sf_gpu_sift(sf_backend_space *space, sf_backend_space_answer *answer, sf_err
         return sf_fail(error, SF_UNAVAILABLE, NULL,
                        "the graph has too many vertices for a device to make candidates");
     int status = sf_gpu_blocks_add(&space->blocks, &s->bits, NULL, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&space->blocks, &s->ranks, NULL, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&space->blocks, &s->control, NULL, 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_blocks_add(&space->blocks, &s->ranks, NULL, words, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&space->blocks, &s->control, NULL, 1, error);
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(s->bits, 0, words * sizeof *s->bits, device->work));
     SF_GPU_TRY(cudaMemsetAsync(s->control, 0, sizeof *s->control, device->work));
     status = start(device, s, error);
-    if (status == SF_OK)
-        status = sf_gpu_sum(device, s->ranks, s->ranks, (uint32_t)words, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(device, &end, s->control, sizeof end, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_sum(device, s->ranks, s->ranks, (uint32_t)words, error);
+    if (status == SF_OK) status = sf_gpu_download(device, &end, s->control, sizeof end, error);
+    if (status != SF_OK) return status;
     take_counts(s, &end, answer);
-    if (answer->is_empty)
-        return SF_OK;
+    if (answer->is_empty) return SF_OK;
     status =
         sf_gpu_array_open(device, &space->candidates, (size_t)s->begins[s->count] * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     list_candidates<<<device->properties.multiProcessorCount * 8, THREADS, 0, device->work>>>(
         *s, (uint32_t *)space->candidates.data);
     SF_GPU_LAUNCHED();

@@ -28,8 +28,7 @@ static int open_direction(sf_backend_data *d, sf_gpu_neighbours_of *to, const sf
 static int open_targets(sf_backend_data *d, sf_gpu_neighbours_of *to, const sf_backend_neighbours *from,
                         sf_error *error)
 {
-    if (to->targets != NULL)
-        return SF_OK;
+    if (to->targets != NULL) return SF_OK;
     return sf_gpu_blocks_add(&d->blocks, (uint32_t **)&to->targets, from->targets + from->offsets[0],
                              from->offsets[d->job.vertex_count] - from->offsets[0], error);
 }
@@ -46,8 +45,7 @@ int sf_gpu_need_targets(sf_backend_data *d, sf_error *error)
 
 int sf_gpu_need_edge_labels(sf_backend_data *d, sf_error *error)
 {
-    if (d->edge_labels != NULL || d->job.edge_labels == NULL)
-        return SF_OK;
+    if (d->edge_labels != NULL || d->job.edge_labels == NULL) return SF_OK;
     const uint64_t *offsets = d->job.out.offsets;
     return sf_gpu_blocks_add(&d->blocks, (uint32_t **)&d->edge_labels, d->job.edge_labels,
                              offsets[d->job.vertex_count] - offsets[0], error);
@@ -84,15 +82,13 @@ static void keep_data(sf_backend_data *d)
 
 void sf_gpu_data_begin(sf_backend_data *d, const sf_backend_watch *watch)
 {
-    if (d->users++ == 0)
-        sf_gpu_need(d->device, &d->kept);
+    if (d->users++ == 0) sf_gpu_need(d->device, &d->kept);
     d->blocks.watch = watch;
 }
 
 void sf_gpu_data_end(sf_backend_data *d)
 {
-    if (--d->users == 0)
-        keep_data(d);
+    if (--d->users == 0) keep_data(d);
 }
 
 static void free_data(sf_backend_data *d)
@@ -106,8 +102,7 @@ int sf_gpu_data_open(sf_backend_data **opened, sf_backend_device *device, const 
 {
     *opened = NULL;
     sf_backend_data *d = (sf_backend_data *)sf_alloc(1, sizeof *d);
-    if (d == NULL)
-        return sf_fail_memory(error);
+    if (d == NULL) return sf_fail_memory(error);
     d->device = d->blocks.device = device;
     d->blocks.watch = job->watch;
     d->kept.give_back = give_back;
@@ -123,11 +118,9 @@ int sf_gpu_data_open(sf_backend_data **opened, sf_backend_device *device, const 
 
 void sf_gpu_data_close(sf_backend_data *data)
 {
-    if (data == NULL)
-        return;
+    if (data == NULL) return;
     cudaSetDevice(data->device->ordinal);
-    if (!data->is_lost)
-        sf_gpu_need(data->device, &data->kept);
+    if (!data->is_lost) sf_gpu_need(data->device, &data->kept);
     free_data(data);
 }
 
@@ -162,8 +155,7 @@ static int load_query(sf_backend_space *p, const sf_backend_space_job *job, sf_e
         status = load_vertex(p, &s->vertices[u], &job->vertices[u], error);
         any_label |= job->vertices[u].label == UINT32_MAX;
     }
-    if (status == SF_OK && any_label)
-        status = sf_gpu_need_targets(d, error);
+    if (status == SF_OK && any_label) status = sf_gpu_need_targets(d, error);
     s->out = d->out;
     s->in = d->in;
     s->labels = d->labels;
@@ -176,17 +168,14 @@ int sf_gpu_space_open(sf_backend_space **opened, sf_backend_data *data, const sf
     *opened = NULL;
     *answer = {};
     answer->lost = data->is_lost;
-    if (data->is_lost)
-        return SF_OK;
+    if (data->is_lost) return SF_OK;
     sf_backend_space *p = (sf_backend_space *)sf_alloc(1, sizeof *p);
-    if (p == NULL)
-        return sf_fail_memory(error);
+    if (p == NULL) return sf_fail_memory(error);
     p->data = data;
     p->blocks.device = data->device;
     sf_gpu_data_begin(data, job->watch);
     int status = load_query(p, job, error);
-    if (status == SF_OK)
-        status = sf_gpu_sift(p, answer, error);
+    if (status == SF_OK) status = sf_gpu_sift(p, answer, error);
     if (status == SF_OK)
         *opened = p;
     else
@@ -196,8 +185,7 @@ int sf_gpu_space_open(sf_backend_space **opened, sf_backend_data *data, const sf
 
 void sf_gpu_space_close(sf_backend_space *space)
 {
-    if (space == NULL)
-        return;
+    if (space == NULL) return;
     sf_backend_device *device = space->data->device;
     cudaSetDevice(device->ordinal);
     sf_gpu_array_close(device, &space->candidates);
@@ -215,8 +203,7 @@ static int read_offsets(sf_backend_space *p, uint32_t link, uint64_t *offsets, u
 {
     uint32_t begin = p->link_rows[link], rows = p->link_rows[link + 1] - begin;
     uint32_t *narrow = (uint32_t *)sf_resize(NULL, (size_t)rows + 1, sizeof *narrow);
-    if (narrow == NULL)
-        return sf_fail_memory(error);
+    if (narrow == NULL) return sf_fail_memory(error);
     int status = sf_gpu_download(p->data->device, narrow, (const uint32_t *)p->offsets.data + begin,
                                  ((size_t)rows + 1) * sizeof *narrow, error);
     for (uint32_t r = 0; r <= rows && status == SF_OK; r++)
@@ -237,8 +224,7 @@ int sf_gpu_space_read(sf_backend_space *p, uint32_t vertex, uint32_t *candidates
         status = sf_gpu_download(
             device, candidates, (const uint32_t *)p->candidates.data + p->sieve.begins[vertex],
             (p->sieve.begins[vertex + 1] - p->sieve.begins[vertex]) * sizeof *candidates, error);
-    if (status != SF_OK || offsets == NULL)
-        return status;
+    if (status != SF_OK || offsets == NULL) return status;
     rows = p->link_rows[link + 1] - p->link_rows[link];
     status = read_offsets(p, link, offsets, &first, error);
     if (status == SF_OK)

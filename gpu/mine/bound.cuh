@@ -67,8 +67,7 @@ typedef struct job_view {
 
 __device__ bool may_follow(const job_view *v, uint32_t from, uint32_t to)
 {
-    if (from == to && !v->self)
-        return false;
+    if (from == to && !v->self) return false;
     return v->forbidden == NULL ||
            (v->forbidden[(size_t)from * ((v->unit_count + 31) / 32) + to / 32] >> (to & 31) & 1) == 0;
 }
@@ -130,8 +129,7 @@ __device__ bool merging_pays(job j, uint32_t units, uint32_t cost, uint32_t lane
 /* Whether that pays for the units that may follow. */
 __device__ bool merges(const job_view *v, job j, uint32_t last, following *own, uint32_t lane)
 {
-    if (v->pairs == NULL)
-        return false;
+    if (v->pairs == NULL) return false;
     const uint32_t *first = v->pair_first + last * v->delay_count + j.delay;
     *own = following{first[0], first[1]};
     own->first = pairs_before(v, *own, j.delay * v->unit_count + j.tile_begin);
@@ -159,10 +157,8 @@ __device__ void count_owners(uint32_t *counts, const uint16_t *owner, uint32_t a
     uint4 read = *(const uint4 *)(owner + at);
     const uint32_t owners[AT_ONCE / 2] = {read.x, read.y, read.z, read.w};
     uint32_t inside = (1u << AT_ONCE) - 1;
-    if (at < window.x)
-        inside &= inside << (window.x - at);
-    if (at + AT_ONCE > window.y)
-        inside &= ((1u << AT_ONCE) - 1) >> (at + AT_ONCE - window.y);
+    if (at < window.x) inside &= inside << (window.x - at);
+    if (at + AT_ONCE > window.y) inside &= ((1u << AT_ONCE) - 1) >> (at + AT_ONCE - window.y);
 #pragma unroll
     for (uint32_t i = 0; i < AT_ONCE; i++) {
         uint32_t unit = owners[i / 2] >> 16 * (i & 1) & 0xffff;
@@ -224,8 +220,7 @@ __device__ uint32_t reserve_held(counters *shared, uint32_t count, uint32_t room
 {
     uint32_t begin = 0, seen;
     while (begin <= room && count <= room - begin) {
-        if ((seen = atomicCAS(&shared->held, begin, begin + count)) == begin)
-            return begin;
+        if ((seen = atomicCAS(&shared->held, begin, begin + count)) == begin) return begin;
         begin = seen;
     }
     return NOT_LISTED;
@@ -260,13 +255,11 @@ __global__ void __launch_bounds__(BOUND_WARPS *WARP, BOUND_BLOCKS)
     __shared__ uint32_t ticket, begin, placed;
     uint32_t jobs = from.count * v.delay_count * v.tiling.tiles, number, lane = threadIdx.x % WARP;
     for (;;) {
-        if (threadIdx.x == 0)
-            ticket = atomicAdd(&shared->bound_ticket, 1u);
+        if (threadIdx.x == 0) ticket = atomicAdd(&shared->bound_ticket, 1u);
         __syncthreads();
         number = ticket;
         __syncthreads(); /* the next one may be written */
-        if (number >= jobs)
-            return;
+        if (number >= jobs) return;
         job j = job_of(&v, from, number);
         uint32_t last = last_unit(&v, from, j.parent), held, room;
         following own;
@@ -277,8 +270,7 @@ __global__ void __launch_bounds__(BOUND_WARPS *WARP, BOUND_BLOCKS)
             room = merging_pays(j, held, SHARED_COST, lane) ? left.room : left.room / DEAR_SHARE;
             one = list_held(&v, counts, j, number, last, held, left.held, room, shared, &begin, &placed);
         }
-        if (held > 0 && threadIdx.x == 0)
-            left.open[atomicAdd(&shared->open, 1u)] = one;
+        if (held > 0 && threadIdx.x == 0) left.open[atomicAdd(&shared->open, 1u)] = one;
     }
 }
 
@@ -288,8 +280,7 @@ __global__ void merge(job_view v, sf_gpu_level_view from, held_unit *held, const
     uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * (blockDim.x / WARP);
     for (uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / WARP; i < shared->held; i += warps) {
         uint32_t count = merge_unit(&v, job_of(&v, from, held[i].job), held[i].unit, lane);
-        if (lane == 0)
-            held[i].count = count;
+        if (lane == 0) held[i].count = count;
     }
 }
 

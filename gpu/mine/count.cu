@@ -106,8 +106,7 @@ __device__ uint32_t merge(const count_view *v, uint2 *to, train list, train unit
             sf_gpu_take(is_end, make_uint2(position, last.y), &restart, &count);
         } else {
             uint32_t mask = __ballot_sync(FULL, is_end);
-            if (is_end)
-                to[length + __popc(mask & ((1u << lane) - 1))] = make_uint2(position, last.y);
+            if (is_end) to[length + __popc(mask & ((1u << lane) - 1))] = make_uint2(position, last.y);
             length += __popc(mask);
         }
         low = __shfl_sync(FULL, low, WARP - 1);
@@ -161,8 +160,7 @@ __device__ uint32_t count_one(const count_view *v, const uint32_t *units, const 
                               uint2 *lists, uint32_t lane)
 {
     train list = train_of(v, units[0]);
-    if (v->size == 1)
-        return list.count;
+    if (v->size == 1) return list.count;
     for (uint32_t node = 1; node < v->size && list.count >= v->least; node++) {
         train unit = train_of(v, units[node]);
         sf_delay delay = v->intervals[delays[node - 1]];
@@ -184,8 +182,7 @@ __global__ void count_all(count_view v)
     for (uint32_t c = warp; c < v.count; c += gridDim.x * (blockDim.x / WARP)) {
         const uint32_t *units = v.units + (size_t)c * v.size, *delays = v.delays + (size_t)c * (v.size - 1);
         uint32_t count = count_one(&v, units, delays, lists, lane);
-        if (lane == 0)
-            v.counts[c] = count;
+        if (lane == 0) v.counts[c] = count;
     }
 }
 
@@ -234,8 +231,7 @@ static int run(counting *c, const sf_backend_count *job, sf_error *error)
     int status = warps > 0
                      ? prepare(c, job->candidates, warps, error)
                      : sf_fail(error, SF_UNAVAILABLE, NULL, "the trains are too long for the device memory");
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     count_all<<<warps / WARPS_A_BLOCK, WARPS_A_BLOCK * WARP, 0, c->device->work>>>(c->view);
     SF_GPU_LAUNCHED();
     return sf_gpu_download(c->device, job->counts, c->view.counts, c->view.count * sizeof *job->counts,
@@ -248,10 +244,8 @@ int sf_gpu_count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
     if (candidates->count > INT32_MAX)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%zu episodes are more than the device counts at once",
                        candidates->count);
-    if (candidates->count == 0)
-        return SF_OK;
-    if (strcmp(job->engine, "interval") != 0)
-        return sf_gpu_count_by_machines(stream, job, error);
+    if (candidates->count == 0) return SF_OK;
+    if (strcmp(job->engine, "interval") != 0) return sf_gpu_count_by_machines(stream, job, error);
     SF_GPU_TRY(cudaSetDevice(stream->device->ordinal));
     counting c = {.device = stream->device};
     c.view = (count_view){.times = stream->times,

@@ -65,12 +65,10 @@ __device__ place keep_frequent(const job_view *v, const sf_gpu_cell *cells, sf_f
         count += __popc(__ballot_sync(FULL, keep));
     }
     unsigned long long begin = 0;
-    if (count > 0 && lane == 0)
-        begin = atomicAdd(&shared->found, (unsigned long long)count);
+    if (count > 0 && lane == 0) begin = atomicAdd(&shared->found, (unsigned long long)count);
     begin = __shfl_sync(FULL, begin, 0);
     place own = {(uint32_t)begin, count};
-    if (count == 0 || begin + count > capacity)
-        return own;
+    if (count == 0 || begin + count > capacity) return own;
     for (uint32_t u = lane; u < rounded; u += WARP) {
         bool keep = u < units && cells[u].y >= v->least && may_follow(v, last, tile_begin + u);
         uint32_t mask = __ballot_sync(FULL, keep);
@@ -89,8 +87,7 @@ __device__ void merge_list(const job_view *v, sf_gpu_cell *cells, job j, followi
     __syncwarp();
     for (uint32_t p = own.first; p < own.last; p++) {
         uint32_t unit = v->pairs[p].step % v->unit_count, count = merge_unit(v, j, unit, lane);
-        if (lane == 0)
-            cells[unit - j.tile_begin].y = count;
+        if (lane == 0) cells[unit - j.tile_begin].y = count;
     }
     __syncwarp();
 }
@@ -134,8 +131,7 @@ __global__ void extend(job_view v, sf_gpu_level_view from, left_view left, sf_fo
                                j.tile_end, lane);
         place kept = keep_frequent(&v, cells, found, capacity, shared, last, j.parent,
                                    j.delay * v.unit_count + j.tile_begin, j.tile_begin, j.tile_end, lane);
-        if (lane == 0)
-            places[one.number] = kept;
+        if (lane == 0) places[one.number] = kept;
         __syncwarp();
     }
 }
@@ -205,8 +201,7 @@ static int upload_rules(mining *m, sf_error *error)
 {
     const sf_backend_mine *job = m->job;
     job_view *v = &m->view;
-    if (job->forbidden == NULL)
-        return SF_OK;
+    if (job->forbidden == NULL) return SF_OK;
     size_t bytes = (size_t)v->unit_count * ((v->unit_count + 31) / 32) * sizeof *job->forbidden;
     int status = sf_gpu_array_send(m->device, &m->forbidden, job->forbidden, bytes, error);
     v->forbidden = (const uint32_t *)m->forbidden.data;
@@ -227,12 +222,9 @@ static int prepare(mining *m, sf_error *error)
                          .unit_first = s->first,
                          .unit_ends = s->ends};
     int status = upload_rules(m, error);
-    if (status == SF_OK)
-        status = sf_gpu_find_reaches(&m->reaches, s, job->delays, job->delay_count, error);
-    if (status == SF_OK)
-        status = sf_gpu_list_units(&m->before, s, job->first_unit, job->last_unit, error);
-    if (status == SF_OK)
-        status = reserve(m, &m->counters, sizeof(counters), error);
+    if (status == SF_OK) status = sf_gpu_find_reaches(&m->reaches, s, job->delays, job->delay_count, error);
+    if (status == SF_OK) status = sf_gpu_list_units(&m->before, s, job->first_unit, job->last_unit, error);
+    if (status == SF_OK) status = reserve(m, &m->counters, sizeof(counters), error);
     m->view.reaches = (const uint2 *)m->reaches.data;
     return status;
 }
@@ -241,18 +233,14 @@ static int prepare(mining *m, sf_error *error)
 static int launch_bound(mining *m, uint32_t jobs, left_view *left, sf_error *error)
 {
     sf_gpu_tiling tiling = m->view.tiling;
-    if (tiling.tile_units < LEAST_BOUND_UNITS)
-        return SF_OK;
+    if (tiling.tile_units < LEAST_BOUND_UNITS) return SF_OK;
     tiling.warps = BOUND_WARPS;
     tiling.bytes = (tiling.tile_units + 1) * sizeof(uint32_t);
     uint32_t blocks, room = jobs < MOST_HELD / HELD_A_JOB ? jobs * HELD_A_JOB : MOST_HELD;
     int status = reserve(m, &m->open, jobs * sizeof(open_job), error);
-    if (status == SF_OK)
-        status = reserve(m, &m->held, room * sizeof(held_unit), error);
-    if (status == SF_OK)
-        status = sf_gpu_fill(&blocks, m->device, (const void *)bound, &tiling, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = reserve(m, &m->held, room * sizeof(held_unit), error);
+    if (status == SF_OK) status = sf_gpu_fill(&blocks, m->device, (const void *)bound, &tiling, error);
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(m->places.data, 0, jobs * sizeof(place), m->device->work));
     *left = left_view{(open_job *)m->open.data, (held_unit *)m->held.data, room};
     sf_gpu_level_view from = sf_gpu_view_level(m->stream, &m->before);
@@ -272,10 +260,8 @@ static int launch_extend(mining *m, uint32_t jobs, sf_error *error)
     uint32_t blocks;
     SF_GPU_TRY(cudaMemsetAsync(m->counters.data, 0, sizeof(counters), m->device->work));
     int status = launch_bound(m, jobs, &left, error);
-    if (status == SF_OK)
-        status = sf_gpu_fill(&blocks, m->device, (const void *)extend, tiling, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_fill(&blocks, m->device, (const void *)extend, tiling, error);
+    if (status != SF_OK) return status;
     extend<<<blocks, tiling->warps * WARP, tiling->bytes, m->device->work>>>(
         m->view, sf_gpu_view_level(m->stream, &m->before), left, (sf_found *)m->found.data, m->found_capacity,
         (place *)m->places.data, (counters *)m->counters.data);
@@ -286,12 +272,10 @@ static int launch_extend(mining *m, uint32_t jobs, sf_error *error)
 /* Hands the level that was copied to the host over; the device works on the next one meanwhile. */
 static int deliver(mining *m, sf_error *error)
 {
-    if (m->host_size == 0)
-        return SF_OK;
+    if (m->host_size == 0) return SF_OK;
     uint32_t size = m->host_size;
     m->host_size = 0;
-    if (m->host_count > 0)
-        SF_GPU_TRY(cudaEventSynchronize(m->device->landed));
+    if (m->host_count > 0) SF_GPU_TRY(cudaEventSynchronize(m->device->landed));
     return m->job->take(m->job->user, size, (const sf_found *)m->device->landing, m->host_count,
                         m->host_seconds);
 }
@@ -308,18 +292,13 @@ static int count_extensions(mining *m, uint64_t *found, sf_error *error)
          room = *found) {
         m->found_capacity = (uint32_t)room;
         status = reserve(m, &m->found, room * sizeof(sf_found), error);
-        if (status == SF_OK)
-            status = launch_extend(m, (uint32_t)jobs, error);
-        if (status == SF_OK)
-            status = deliver(m, error);
+        if (status == SF_OK) status = launch_extend(m, (uint32_t)jobs, error);
+        if (status == SF_OK) status = deliver(m, error);
         counters read;
-        if (status == SF_OK)
-            status = sf_gpu_download(m->device, &read, m->counters.data, sizeof read, error);
-        if (status != SF_OK)
-            break;
+        if (status == SF_OK) status = sf_gpu_download(m->device, &read, m->counters.data, sizeof read, error);
+        if (status != SF_OK) break;
         *found = read.found;
-        if (*found <= room)
-            return SF_OK;
+        if (*found <= room) return SF_OK;
         if (*found > m->job->most)
             return sf_fail(error, SF_DATA, NULL, "more than %llu episodes are frequent",
                            (unsigned long long)m->job->most);
@@ -336,12 +315,9 @@ static int order_level(mining *m, uint32_t count, sf_error *error)
     uint32_t jobs = m->before.count * m->view.delay_count * m->view.tiling.tiles;
     sf_gpu_array offsets = {};
     int status = reserve(m, &m->jobs, ((size_t)jobs + 1) * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = reserve(m, &offsets, ((size_t)jobs + 1) * sizeof(uint64_t), error);
-    if (status == SF_OK)
-        status = reserve(m, &m->after.nodes, (size_t)count * sizeof(sf_found), error);
-    if (status == SF_OK)
-        status = sf_gpu_landing(m->device, (size_t)count * sizeof(sf_found), error);
+    if (status == SF_OK) status = reserve(m, &offsets, ((size_t)jobs + 1) * sizeof(uint64_t), error);
+    if (status == SF_OK) status = reserve(m, &m->after.nodes, (size_t)count * sizeof(sf_found), error);
+    if (status == SF_OK) status = sf_gpu_landing(m->device, (size_t)count * sizeof(sf_found), error);
     if (status == SF_OK) {
         job_lengths<<<grid(m), 256, 0, m->device->work>>>((uint32_t *)m->jobs.data,
                                                           (const place *)m->places.data, jobs);
@@ -355,8 +331,7 @@ static int order_level(mining *m, uint32_t count, sf_error *error)
         status = sf_gpu_check(cudaGetLastError(), "collect(", error);
     }
     sf_gpu_array_close(m->device, &offsets);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemcpyAsync(m->device->landing, m->after.nodes.data, (size_t)count * sizeof(sf_found),
                                cudaMemcpyDeviceToHost, m->device->work));
     SF_GPU_TRY(cudaEventRecord(m->device->landed, m->device->work));
@@ -369,8 +344,7 @@ static int index_all_pairs(mining *m, const sf_gpu_array *pairs, uint32_t count,
     job_view *v = &m->view;
     size_t places = (size_t)v->unit_count * v->delay_count + 1;
     int status = reserve(m, &m->pair_first, places * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     v->pairs = (const sf_found *)pairs->data;
     v->pair_first = (const uint32_t *)m->pair_first.data;
     index_pairs<<<grid(m), 256, 0, m->device->work>>>((uint32_t *)m->pair_first.data, v->pairs, count,
@@ -424,15 +398,13 @@ static int take_pairs(mining *m, sf_error *error)
     m->total = own;
     int status =
         sf_gpu_array_send(m->device, &m->pairs, job->pairs, job->pair_count * sizeof *job->pairs, error);
-    if (status == SF_OK)
-        status = index_all_pairs(m, &m->pairs, (uint32_t)job->pair_count, error);
+    if (status == SF_OK) status = index_all_pairs(m, &m->pairs, (uint32_t)job->pair_count, error);
     if (status == SF_OK)
         status = sf_gpu_array_send(m->device, &m->after.nodes, job->pairs + first, own * sizeof *job->pairs,
                                    error);
     if (status == SF_OK)
         status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
-    if (status == SF_OK)
-        go_up(m);
+    if (status == SF_OK) go_up(m);
     return status;
 }
 
@@ -443,19 +415,15 @@ static int grow(mining *m, bool *more, sf_error *error)
     uint64_t found = 0;
     double begin = sf_clock_seconds();
     int status = count_extensions(m, &found, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     m->after = (sf_gpu_episode_lists){.size = size, .count = (uint32_t)found};
     m->total += found;
     *more = found > 0 && size < m->job->max_size && m->total <= m->job->most;
-    if (found > 0)
-        status = order_level(m, (uint32_t)found, error);
+    if (found > 0) status = order_level(m, (uint32_t)found, error);
     if (status == SF_OK && *more)
         status = sf_gpu_list_level(&m->after, &m->before, m->stream, m->view.reaches, false, error);
-    if (status == SF_OK && *more && size == 2)
-        status = keep_pairs(m, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && *more && size == 2) status = keep_pairs(m, error);
+    if (status != SF_OK) return status;
     go_up(m);
     m->host_size = size;
     m->host_count = (uint32_t)found;
@@ -465,11 +433,9 @@ static int grow(mining *m, bool *more, sf_error *error)
 
 static int mine_levels(mining *m, sf_error *error)
 {
-    if (m->stream->count == 0 || m->job->first_unit >= m->job->last_unit)
-        return SF_OK;
+    if (m->stream->count == 0 || m->job->first_unit >= m->job->last_unit) return SF_OK;
     int status = prepare(m, error);
-    if (status == SF_OK && m->job->pairs != NULL)
-        status = take_pairs(m, error);
+    if (status == SF_OK && m->job->pairs != NULL) status = take_pairs(m, error);
     bool more = m->before.size < m->job->max_size;
     while (status == SF_OK && more) {
         status = grow(m, &more, error);
@@ -477,8 +443,7 @@ static int mine_levels(mining *m, sf_error *error)
             !sf_progress_update(m->job->progress, "growing episodes", m->before.size, m->job->max_size))
             status = sf_fail(error, SF_CANCELLED, NULL, "stopped while growing episodes");
     }
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaStreamSynchronize(m->device->work));
     return deliver(m, error);
 }

@@ -21,8 +21,7 @@ typedef struct moment {
 
 __device__ moment moment_of(const sf_gpu_spikes *spikes, uint32_t i)
 {
-    if (spikes->plain != NULL)
-        return moment{spikes->plain[i].time_ns, spikes->plain[i].unit};
+    if (spikes->plain != NULL) return moment{spikes->plain[i].time_ns, spikes->plain[i].unit};
     uint64_t packed = spikes->packed[i];
     return moment{sf_packed_time_ns(packed, spikes->packing), sf_packed_unit(packed, spikes->packing)};
 }
@@ -40,8 +39,7 @@ __global__ void close_up(int64_t *times, uint16_t *owner, uint32_t *positions, s
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < spikes.count; i += gridDim.x * blockDim.x) {
         moment own = moment_of(&spikes, i);
         uint32_t number = numbers[own.unit], place = places != NULL ? places[i] : i;
-        if (number == SF_LEFT_OUT)
-            continue;
+        if (number == SF_LEFT_OUT) continue;
         times[place] = own.time_ns - origin_ns;
         owner[place] = (uint16_t)number;
         positions[place] = place;
@@ -115,8 +113,7 @@ static int find_places(const uint32_t **places, scratch *s, const sf_gpu_spikes 
     cudaStream_t work = s->device->work;
     uint32_t *marks = (uint32_t *)s->marks.data;
     *places = (const uint32_t *)s->places.data;
-    if (*places == NULL)
-        return SF_OK;
+    if (*places == NULL) return SF_OK;
     mark_kept<<<blocks, 256, 0, work>>>(marks, *spikes, (const uint32_t *)s->numbers.data);
     SF_GPU_LAUNCHED();
     SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(s->work.data, s->work.bytes, marks, (uint32_t *)s->places.data,
@@ -132,8 +129,7 @@ static int launch(sf_backend_stream *stream, scratch *s, const sf_gpu_spikes *sp
     const uint32_t *places;
     uint32_t *positions = (uint32_t *)s->positions.data, *by_unit = (uint32_t *)s->by_unit.data;
     int status = find_places(&places, s, spikes, blocks, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     close_up<<<blocks, 256, 0, device->work>>>(stream->times, stream->owner, positions, *spikes,
                                                (const uint32_t *)s->numbers.data, places, origin_ns);
     SF_GPU_LAUNCHED();
@@ -154,8 +150,7 @@ static int lay_out(sf_backend_stream *stream, const sf_gpu_spikes *spikes, const
                                    layout->window_units * sizeof(uint32_t), error);
     if (status == SF_OK)
         status = sf_gpu_upload(device, stream->first, layout->first, stream->bytes[SF_GPU_FIRST], error);
-    if (status == SF_OK)
-        status = launch(stream, &s, spikes, layout->origin_ns, error);
+    if (status == SF_OK) status = launch(stream, &s, spikes, layout->origin_ns, error);
     release_scratch(&s);
     return status;
 }
@@ -169,10 +164,8 @@ int sf_gpu_lay_out(sf_backend_stream **made, sf_backend_device *device, const sf
                        spikes->count);
     sf_backend_stream *stream;
     int status = sf_gpu_stream_new(&stream, device, layout->unit_count, layout->count, layout->first, error);
-    if (status != SF_OK)
-        return status;
-    if (stream->count > 0)
-        status = lay_out(stream, spikes, layout, error);
+    if (status != SF_OK) return status;
+    if (stream->count > 0) status = lay_out(stream, spikes, layout, error);
     if (status == SF_OK)
         *made = stream;
     else

@@ -76,10 +76,8 @@ __device__ sf_machine make_machine(const machine_view *v, uint32_t item)
         uint32_t unit = v->units[candidate * v->size + node];
         m.trains[node].next = &v->unit_ends[v->unit_first[unit]].x;
         m.trains[node].end = &v->unit_ends[v->unit_first[unit + 1]].x;
-        if (node > 0)
-            m.delays[node - 1] = v->intervals[v->delays[candidate * (v->size - 1) + node - 1]];
-        if (node > 0 && v->relaxed)
-            m.delays[node - 1].low_ns = -1;
+        if (node > 0) m.delays[node - 1] = v->intervals[v->delays[candidate * (v->size - 1) + node - 1]];
+        if (node > 0 && v->relaxed) m.delays[node - 1].low_ns = -1;
     }
     return m;
 }
@@ -172,8 +170,7 @@ __global__ void bound_segments(machine_view v)
 __global__ void choose_left(uint32_t *chosen, uint32_t *chosen_count, machine_view v)
 {
     for (uint32_t i = thread_number(); i < v.count; i += thread_count())
-        if (v.counts[i] >= v.least)
-            chosen[atomicAdd(chosen_count, 1u)] = i;
+        if (v.counts[i] >= v.least) chosen[atomicAdd(chosen_count, 1u)] = i;
 }
 
 /* The units and delays of the chosen, one after the other. */
@@ -245,8 +242,7 @@ static int send_candidates(counting *c, sf_error *error)
 {
     const sf_candidates *candidates = c->job->candidates;
     int status = sf_gpu_candidates_send(&c->candidates, c->device, candidates, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(c->device, &c->number, sizeof(uint32_t), error);
+    if (status == SF_OK) status = sf_gpu_array_open(c->device, &c->number, sizeof(uint32_t), error);
     view_candidates(&c->view, &c->candidates, (uint32_t)candidates->count);
     c->view.intervals = (const sf_delay *)c->candidates.intervals.data;
     for (size_t i = 0; i < candidates->count * (candidates->size - 1); i++)
@@ -265,8 +261,7 @@ static int prepare_marks(counting *c, sf_error *error)
                                                           c->stream->unit_count, c->longest);
     SF_GPU_LAUNCHED();
     int status = sf_gpu_download(device, &c->view.room, c->number.data, sizeof c->view.room, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint64_t a_thread = (uint64_t)(c->view.size - 1) * c->view.room * sizeof(sf_mark);
     uint64_t threads = (uint64_t)processors * 1024;
     uint64_t fit = (device->memory_limit - device->memory_used) / 2 / (a_thread > 0 ? a_thread : 1);
@@ -303,8 +298,7 @@ static uint32_t segments_for(const counting *c, uint64_t machines)
 static int launch_cuts(counting *c, uint32_t segments, sf_error *error)
 {
     int status = sf_gpu_array_reserve(c->device, &c->cuts, sizeof(cuts), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     c->view.cut = (const cuts *)c->cuts.data;
     make_cuts<<<1, MOST_SEGMENTS, 0, c->device->work>>>((cuts *)c->cuts.data, c->view, c->longest, segments);
     SF_GPU_LAUNCHED();
@@ -316,14 +310,12 @@ static int launch_segments(counting *c, sf_error *error)
     machine_view *v = &c->view;
     uint64_t a_segment = (uint64_t)v->count * v->size;
     uint32_t segments = segments_for(c, a_segment);
-    if (segments == 1)
-        return launch_whole(c, error);
+    if (segments == 1) return launch_whole(c, error);
     int status = launch_cuts(c, segments, error);
     if (status == SF_OK)
         status = sf_gpu_array_reserve(c->device, &c->segment_counts,
                                       segments * a_segment * sizeof(sf_segment_count), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     v->segment_counts = (sf_segment_count *)c->segment_counts.data;
     c->job->tally->segmented += v->count;
     count_segments<<<blocks_for(c, segments * a_segment), THREADS, 0, c->device->work>>>(*v, c->longest,
@@ -366,8 +358,7 @@ static int bound(counting *c, uint32_t count, uint32_t stride, uint32_t *left, s
         status = sf_gpu_array_reserve(c->device, &c->chosen, count * sizeof(uint32_t), error);
     machine_view relaxed = *v;
     *v = all;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(relaxed.counts, 0, count * sizeof *relaxed.counts, work));
     SF_GPU_TRY(cudaMemsetAsync(c->number.data, 0, sizeof(uint32_t), work));
     bound_segments<<<blocks_for(c, (uint64_t)count * segments), THREADS, 0, work>>>(relaxed);
@@ -388,18 +379,15 @@ static int count_left(counting *c, uint32_t left, sf_error *error)
     int status = sf_gpu_array_open(device, &c->left.units, units * sizeof(uint32_t), error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &c->left.delays, delays * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &c->left.counts, left * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_array_open(device, &c->left.counts, left * sizeof(uint32_t), error);
+    if (status != SF_OK) return status;
     gather_left<<<blocks_for(c, left), THREADS, 0, device->work>>>(
         (uint32_t *)c->left.units.data, (uint32_t *)c->left.delays.data, chosen, left, all);
     SF_GPU_LAUNCHED();
     view_candidates(&c->view, &c->left, left);
     status = launch_faster(c, error);
     c->view = all;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     scatter_counts<<<blocks_for(c, left), THREADS, 0, device->work>>>(
         all.counts, (const uint32_t *)c->left.counts.data, chosen, left);
     SF_GPU_LAUNCHED();
@@ -413,8 +401,7 @@ static int count_left(counting *c, uint32_t left, sf_error *error)
 static uint32_t times_as_long(const counting *c)
 {
     uint64_t count = c->view.count, size = c->view.size;
-    if (c->job->least < 2 || size < 2 || count * size * MOST_SEGMENTS <= 4 * (uint64_t)c->threads)
-        return 1;
+    if (c->job->least < 2 || size < 2 || count * size * MOST_SEGMENTS <= 4 * (uint64_t)c->threads) return 1;
     uint64_t times = is_cut(c) ? size : c->threads / (2 * count);
     return (uint32_t)(times * (MARKS_A_STEP + c->view.room) / MARKS_A_STEP);
 }
@@ -426,11 +413,9 @@ static int ask_sample(counting *c, bool *pays, sf_error *error)
     uint32_t count = c->view.count, sample = count < SAMPLE ? count : SAMPLE, left;
     uint32_t times = times_as_long(c);
     *pays = false;
-    if (times <= 2)
-        return SF_OK;
+    if (times <= 2) return SF_OK;
     int status = bound(c, sample, count / sample, &left, error);
-    if (status == SF_OK)
-        *pays = (uint64_t)(sample - left) * times > 2 * (uint64_t)sample;
+    if (status == SF_OK) *pays = (uint64_t)(sample - left) * times > 2 * (uint64_t)sample;
     return status;
 }
 
@@ -439,11 +424,9 @@ static int count_in_two_passes(counting *c, sf_error *error)
     uint32_t left;
     bool pays;
     int status = ask_sample(c, &pays, error);
-    if (status != SF_OK || !pays)
-        return status == SF_OK ? launch_faster(c, error) : status;
+    if (status != SF_OK || !pays) return status == SF_OK ? launch_faster(c, error) : status;
     status = bound(c, c->view.count, 1, &left, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     c->job->tally->culled += c->view.count - left;
     return left > 0 ? count_left(c, left, error) : SF_OK;
 }
@@ -460,13 +443,10 @@ static int run(counting *c, sf_error *error)
                    {"hybrid", launch_faster},
                    {"two-pass", count_in_two_passes}};
     int status = send_candidates(c, error);
-    if (status == SF_OK)
-        status = prepare_marks(c, error);
+    if (status == SF_OK) status = prepare_marks(c, error);
     for (size_t i = 0; i < sizeof engines / sizeof engines[0] && status == SF_OK; i++)
-        if (strcmp(c->job->engine, engines[i].name) == 0)
-            status = engines[i].count(c, error);
-    if (status != SF_OK)
-        return status;
+        if (strcmp(c->job->engine, engines[i].name) == 0) status = engines[i].count(c, error);
+    if (status != SF_OK) return status;
     return sf_gpu_download(c->device, c->job->counts, c->view.counts,
                            c->job->candidates->count * sizeof *c->job->counts, error);
 }

@@ -151,8 +151,7 @@ __global__ void build(uint2 *entries, build_view v, sf_gpu_level_view from)
                     .entries = entries != NULL ? entries + v.offsets[i] : NULL};
         bool walks = m.length < (uint64_t)m.count * MERGE_COST;
         uint32_t length = walks ? walk(m, lane) : merge(m, lane);
-        if (lane == 0)
-            v.lengths[i] = length;
+        if (lane == 0) v.lengths[i] = length;
     }
     if (blockIdx.x == 0 && threadIdx.x == 0)
         v.lengths[v.count] = 0; /* so that the sum of all is the last offset */
@@ -222,8 +221,7 @@ int sf_gpu_list_units(sf_gpu_episode_lists *level, sf_backend_stream *stream, ui
     int status = sf_gpu_array_reserve(device, &level->offsets, places * sizeof(uint64_t), error);
     if (status == SF_OK)
         status = sf_gpu_array_reserve(device, &level->lengths, places * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     list_units<<<grid(device), 256, 0, device->work>>>(
         (uint64_t *)level->offsets.data, (uint32_t *)level->lengths.data, stream->first, stream->unit_count);
     SF_GPU_LAUNCHED();
@@ -259,8 +257,7 @@ int sf_gpu_sum_up(sf_backend_device *device, uint64_t *offsets, const uint32_t *
                                               (int64_t)count + 1, device->work));
     void *scratch;
     int status = sf_gpu_alloc(device, &scratch, bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     cudaError_t result = cub::DeviceScan::ExclusiveScan(scratch, bytes, lengths, offsets, cuda::std::plus<>{},
                                                         uint64_t{0}, (int64_t)count + 1, device->work);
     sf_gpu_free(device, scratch, bytes);
@@ -298,8 +295,7 @@ static int build_exactly(sf_gpu_episode_lists *level, const sf_gpu_episode_lists
         status = sf_gpu_download(device, &entries, offsets + level->count, sizeof entries, error);
     if (status == SF_OK)
         status = sf_gpu_array_reserve(device, &level->entries, entries * sizeof(uint2), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     return launch_build(level, before, stream, reaches, (uint2 *)level->entries.data, error);
 }
 
@@ -312,13 +308,11 @@ int sf_gpu_list_level(sf_gpu_episode_lists *level, const sf_gpu_episode_lists *b
     int status = sf_gpu_array_reserve(device, &level->lengths, places * sizeof(uint32_t), error);
     if (status == SF_OK)
         status = sf_gpu_array_reserve(device, &level->offsets, places * sizeof(uint64_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (exactly || bytes > (device->memory_limit - device->memory_used) / 8)
         return build_exactly(level, before, stream, reaches, error);
     status = sf_gpu_array_reserve(device, &level->entries, bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     space_out<<<grid(device), 256, 0, device->work>>>((uint64_t *)level->offsets.data, level->count, room);
     SF_GPU_LAUNCHED();
     return launch_build(level, before, stream, reaches, (uint2 *)level->entries.data, error);

@@ -88,8 +88,7 @@ static __device__ inline uint32_t sf_gpu_inclusive_sum(uint32_t value, uint32_t 
 {
     for (uint32_t distance = 1; distance < SF_GPU_WARP; distance *= 2) {
         uint32_t other = __shfl_up_sync(SF_GPU_FULL, value, distance);
-        if (lane >= distance)
-            value += other;
+        if (lane >= distance) value += other;
     }
     return value;
 }
@@ -147,8 +146,7 @@ static __device__ inline sf_gpu_visit sf_gpu_look(sf_gpu_image image, bool live,
     sf_gpu_visit v = {0, position + 1, start, live};
     if (live) {
         v.unit = image.owner[position];
-        if (image.after != NULL)
-            v.after = image.after[position];
+        if (image.after != NULL) v.after = image.after[position];
     }
     v.live = live && v.unit >= tile_begin && v.unit < tile_end;
     v.unit -= tile_begin;
@@ -165,8 +163,7 @@ static __device__ inline void sf_gpu_count_spikes(sf_gpu_cell *cells, sf_gpu_vis
     for (uint32_t turn = 0; turn <= turns; turn++) {
         if (v.live && rank == turn) {
             sf_gpu_cell own = cells[v.unit];
-            if (v.start >= own.x)
-                cells[v.unit] = make_uint2(v.after, own.y + 1);
+            if (v.start >= own.x) cells[v.unit] = make_uint2(v.after, own.y + 1);
         }
         __syncwarp();
     }
@@ -208,8 +205,7 @@ static __device__ inline void sf_gpu_walk_each(sf_gpu_cell *cells, sf_gpu_image 
             }
 #pragma unroll
             for (uint32_t i = 0; i < ahead; i++)
-                if (from + i * SF_GPU_WARP < to)
-                    sf_gpu_count_window(cells, visits[i]);
+                if (from + i * SF_GPU_WARP < to) sf_gpu_count_window(cells, visits[i]);
         }
     }
 }
@@ -222,8 +218,7 @@ static __device__ inline sf_gpu_visit sf_gpu_find_visit(sf_gpu_image image, uint
     uint32_t of = 0; /* the window that holds it: the first whose sum exceeds the place */
     for (uint32_t half = SF_GPU_WARP / 2; half > 0; half /= 2) {
         uint32_t value = __shfl_sync(SF_GPU_FULL, sum, of + half - 1);
-        if (value <= place)
-            of += half;
+        if (value <= place) of += half;
     }
     uint32_t of_sum = __shfl_sync(SF_GPU_FULL, sum, of), of_to = __shfl_sync(SF_GPU_FULL, window.y, of);
     uint32_t of_start = __shfl_sync(SF_GPU_FULL, start, of);
@@ -262,8 +257,7 @@ static __device__ inline uint2 sf_gpu_window(const uint2 *list, uint32_t length,
         *start = list[k].y;
         window = reaches[list[k].x];
     }
-    if (k + 1 < length)
-        window.y = min(window.y, reaches[list[k + 1].x].x);
+    if (k + 1 < length) window.y = min(window.y, reaches[list[k + 1].x].x);
     window.y = max(window.y, window.x);
     return window;
 }
@@ -298,8 +292,7 @@ static __device__ inline sf_gpu_held sf_gpu_hold_train(const uint2 *train, uint3
                                                        uint32_t lane)
 {
     sf_gpu_held held = {train, count, 0, count / SF_GPU_HELD <= wanted};
-    if (held.close)
-        sf_gpu_hold(&held, 0, lane);
+    if (held.close) sf_gpu_hold(&held, 0, lane);
     return held;
 }
 
@@ -310,16 +303,14 @@ static __device__ inline bool sf_gpu_look_held(const sf_gpu_held *h, uint32_t po
     uint32_t of = 0, before = 0, found = SF_GPU_FULL; /* the first lane whose last spike is not before it */
 #pragma unroll
     for (uint32_t half = SF_GPU_WARP / 2; half > 0; half /= 2)
-        if (__shfl_sync(SF_GPU_FULL, h->positions[SF_GPU_HELD - 1], of + half - 1) < position)
-            of += half;
+        if (__shfl_sync(SF_GPU_FULL, h->positions[SF_GPU_HELD - 1], of + half - 1) < position) of += half;
 #pragma unroll
     for (uint32_t i = SF_GPU_HELD; i-- > 0;) {
         uint32_t other = __shfl_sync(SF_GPU_FULL, h->positions[i], of);
         found = other >= position ? other : found;
         before += other < position;
     }
-    if (before == SF_GPU_HELD)
-        return false;
+    if (before == SF_GPU_HELD) return false;
     *place = h->at + of * SF_GPU_HELD + before;
     *there = found;
     return true;
@@ -335,8 +326,7 @@ static __device__ inline uint32_t sf_gpu_find(sf_gpu_held *h, bool wanted, uint3
     uint32_t place = h->count, found_place, found;
     *there = SF_GPU_FULL;
     for (uint32_t look = 0; h->close && __any_sync(SF_GPU_FULL, wanted) && look < SF_GPU_LOOKS; look++) {
-        if (look > 0)
-            sf_gpu_hold(h, min(h->at + SF_GPU_WARP * SF_GPU_HELD, h->count), lane);
+        if (look > 0) sf_gpu_hold(h, min(h->at + SF_GPU_WARP * SF_GPU_HELD, h->count), lane);
         if (sf_gpu_look_held(h, position, &found_place, &found) && wanted) {
             place = found_place;
             *there = found;
@@ -344,15 +334,13 @@ static __device__ inline uint32_t sf_gpu_find(sf_gpu_held *h, bool wanted, uint3
         }
     }
     uint32_t open = __ballot_sync(SF_GPU_FULL, wanted);
-    if (open == 0)
-        return place;
+    if (open == 0) return place;
     if (wanted) {
         place = sf_gpu_place_from(h->train, h->at, h->count, position);
         *there = place < h->count ? h->train[place].x : SF_GPU_FULL;
     }
     h->at = __shfl_sync(SF_GPU_FULL, place, SF_GPU_WARP - 1 - __clz((int)open));
-    if (h->close)
-        sf_gpu_hold(h, h->at, lane);
+    if (h->close) sf_gpu_hold(h, h->at, lane);
     return place;
 }
 

@@ -58,8 +58,7 @@ __global__ void place_spikes(placed to, const uint2 *ends, const int64_t *times,
         size_t across = (size_t)(p - first[unit]) * stride + unit;
         to.times[p] = times[position];
         to.positions[p] = position;
-        if (stride == 0)
-            continue;
+        if (stride == 0) continue;
         to.across_times[across] = times[position];
         to.across_positions[across] = position;
     }
@@ -88,25 +87,20 @@ __device__ void leave_or_keep(const state_view *s, const sf_pair_view *v, uint64
 {
     uint32_t to = (uint32_t)(pair % s->units), from = (uint32_t)(pair / s->units % s->units);
     sf_pair_chain before = {s->counts[pair], s->restarts[pair]}, chain = before;
-    if (before.count == 0)
-        return;
+    if (before.count == 0) return;
     if (sf_pair_leave(&chain, v, s->delays[pair / s->units / s->units], from, to, whole)) {
-        if (chain.count != before.count)
-            s->counts[pair] = chain.count;
-        if (chain.restart != before.restart)
-            s->restarts[pair] = chain.restart;
+        if (chain.count != before.count) s->counts[pair] = chain.count;
+        if (chain.restart != before.restart) s->restarts[pair] = chain.restart;
         return;
     }
     unsigned long long place = atomicAdd(left.count, 1ull);
-    if (place < left.most)
-        left.pairs[place] = pair;
+    if (place < left.most) left.pairs[place] = pair;
 }
 
 __global__ void leave_all(state_view s, sf_pair_view v, bool whole, remainder_view left)
 {
     uint32_t to = blockIdx.x * blockDim.x + threadIdx.x, from = blockIdx.y;
-    if (to >= s.units || (to == from && !s.self) || v.since[from] == v.first[from])
-        return;
+    if (to >= s.units || (to == from && !s.self) || v.since[from] == v.first[from]) return;
     for (uint32_t d = 0; d < s.delay_count; d++)
         leave_or_keep(&s, &v, ((uint64_t)d * s.units + from) * s.units + to, whole, left);
 }
@@ -125,8 +119,7 @@ __global__ void find_pairs(sf_backend_pair *found, unsigned long long *count, ui
     uint64_t all = (uint64_t)s.delay_count * s.units * s.units;
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < all;
          i += gridDim.x * (uint64_t)blockDim.x) {
-        if (s.counts[i] < least)
-            continue;
+        if (s.counts[i] < least) continue;
         unsigned long long place = atomicAdd(count, 1ull);
         if (place < most)
             found[place] = sf_backend_pair{(uint32_t)(i / s.units % s.units), (uint32_t)(i % s.units),
@@ -156,8 +149,7 @@ struct sf_backend_pairs {
 
 static void close_pairs(sf_backend_pairs *pairs)
 {
-    if (pairs == NULL)
-        return;
+    if (pairs == NULL) return;
     cudaSetDevice(pairs->device->ordinal);
     sf_gpu_array *arrays[] = {
         &pairs->counts, &pairs->restarts,  &pairs->delays,       &pairs->since,
@@ -173,21 +165,18 @@ static int prepare(sf_backend_pairs *pairs, const sf_delay *delays, sf_error *er
     sf_backend_device *device = pairs->device;
     size_t bytes = (size_t)pairs->delay_count * pairs->units * pairs->units * sizeof(uint32_t);
     int status = sf_gpu_array_open(device, &pairs->counts, bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &pairs->restarts, bytes, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &pairs->restarts, bytes, error);
     if (status == SF_OK)
         status =
             sf_gpu_array_send(device, &pairs->delays, delays, pairs->delay_count * sizeof *delays, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &pairs->since, pairs->units * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &pairs->number, sizeof(uint64_t), error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &pairs->number, sizeof(uint64_t), error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &pairs->left, MOST_LEFT * sizeof(uint64_t), error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &pairs->rest, MOST_LEFT * sizeof(uint64_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(pairs->counts.data, 0, bytes, device->work));
     return SF_OK;
 }
@@ -201,8 +190,7 @@ static int open_pairs(sf_backend_pairs **opened, sf_backend_device *device, uint
         return sf_fail(error, SF_UNAVAILABLE, NULL, "the pairs of %u units are more than the device counts",
                        unit_count);
     sf_backend_pairs *pairs = (sf_backend_pairs *)sf_alloc(1, sizeof *pairs);
-    if (pairs == NULL)
-        return sf_fail_memory(error);
+    if (pairs == NULL) return sf_fail_memory(error);
     pairs->device = device;
     pairs->units = unit_count;
     pairs->delay_count = delay_count;
@@ -244,8 +232,7 @@ static int view_moving(sf_pair_view *v, sf_backend_pairs *pairs, const sf_backen
     uint64_t across = (uint64_t)stream->longest_train * pairs->units;
     uint32_t stride = across <= MOST_ACROSS ? pairs->units : 0;
     int status = reserve_view(pairs, stream->count, stride > 0 ? across : 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const placed to = {(int64_t *)pairs->times.data, (int64_t *)pairs->across_times.data,
                        (uint32_t *)pairs->positions.data, (uint32_t *)pairs->across_positions.data};
     *v = sf_pair_view{stream->first,
@@ -278,8 +265,7 @@ static int enter(sf_backend_pairs *pairs, sf_backend_stream *stream, const sf_ba
     sf_pair_view v;
     SF_GPU_TRY(cudaSetDevice(pairs->device->ordinal));
     int status = view_moving(&v, pairs, stream, segment, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     enter_all<<<grid(pairs), THREADS, 0, pairs->device->work>>>(view_state(pairs), v);
     SF_GPU_LAUNCHED();
     return SF_OK;
@@ -312,10 +298,8 @@ static int leave(sf_backend_pairs *pairs, sf_backend_stream *stream, const sf_ba
     sf_pair_view v;
     SF_GPU_TRY(cudaSetDevice(pairs->device->ordinal));
     int status = view_moving(&v, pairs, stream, segment, error);
-    if (status == SF_OK)
-        status = count_from_zero(pairs, error);
-    if (status == SF_OK)
-        status = launch_leaving(pairs, &v, rest, whole, error);
+    if (status == SF_OK) status = count_from_zero(pairs, error);
+    if (status == SF_OK) status = launch_leaving(pairs, &v, rest, whole, error);
     if (status == SF_OK)
         status = sf_gpu_download(pairs->device, count, pairs->number.data, sizeof *count, error);
     if (status == SF_OK && *count > MOST_LEFT)
@@ -332,10 +316,8 @@ static int find(sf_backend_pairs *pairs, uint32_t least, sf_backend_pair *found,
 {
     SF_GPU_TRY(cudaSetDevice(pairs->device->ordinal));
     int status = sf_gpu_array_reserve(pairs->device, &pairs->found, most * sizeof *found, error);
-    if (status == SF_OK)
-        status = count_from_zero(pairs, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = count_from_zero(pairs, error);
+    if (status != SF_OK) return status;
     find_pairs<<<(uint32_t)pairs->device->properties.multiProcessorCount * 8, THREADS, 0,
                  pairs->device->work>>>((sf_backend_pair *)pairs->found.data,
                                         (unsigned long long *)pairs->number.data, most, view_state(pairs),

@@ -42,8 +42,7 @@ __global__ void count_units(unsigned long long *unit_spikes, unsigned long long 
     }
     __syncthreads();
     for (uint32_t u = threadIdx.x; shared && u < unit_count; u += blockDim.x)
-        if (of_block[u] > 0)
-            atomicAdd(&unit_spikes[u], (unsigned long long)of_block[u]);
+        if (of_block[u] > 0) atomicAdd(&unit_spikes[u], (unsigned long long)of_block[u]);
 }
 
 } // namespace
@@ -71,8 +70,7 @@ static int count_on_device(const sf_backend_spikes *sent, uint64_t *unit_spikes,
     sf_gpu_array counts = {};
     uint64_t first_wrong = 0;
     int status = sf_gpu_array_open(sent->device, &counts, ((size_t)unit_count + 1) * sizeof(uint64_t), error);
-    if (status == SF_OK)
-        status = count_sent(sent, &counts, unit_count, error);
+    if (status == SF_OK) status = count_sent(sent, &counts, unit_count, error);
     if (status == SF_OK)
         status =
             sf_gpu_download(sent->device, unit_spikes, counts.data, unit_count * sizeof *unit_spikes, error);
@@ -86,8 +84,7 @@ static int count_on_device(const sf_backend_spikes *sent, uint64_t *unit_spikes,
 
 void sf_gpu_forget_spikes(sf_backend_spikes *sent)
 {
-    if (sent == NULL)
-        return;
+    if (sent == NULL) return;
     cudaSetDevice(sent->device->ordinal);
     sf_gpu_array_close(sent->device, &sent->packed);
     sf_free(sent);
@@ -131,8 +128,7 @@ int sf_gpu_send_spikes(sf_backend_spikes **made, sf_backend_device *device, cons
     *wrong = count;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     sf_backend_spikes *sent = (sf_backend_spikes *)sf_alloc(1, sizeof *sent);
-    if (sent == NULL)
-        return sf_fail_memory(error);
+    if (sent == NULL) return sf_fail_memory(error);
     sent->device = device;
     sent->count = count;
     int status = upload(sent, spikes, unit_count, error);

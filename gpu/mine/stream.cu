@@ -48,8 +48,7 @@ void sf_gpu_candidates_close(sf_backend_device *device, sf_gpu_candidates *candi
 
 void sf_gpu_stream_close(sf_backend_stream *stream)
 {
-    if (stream == NULL)
-        return;
+    if (stream == NULL) return;
     cudaSetDevice(stream->device->ordinal);
     sf_gpu_free(stream->device, stream->times, stream->bytes[SF_GPU_TIMES]);
     sf_gpu_free(stream->device, stream->owner, stream->bytes[SF_GPU_OWNER]);
@@ -68,8 +67,7 @@ static int allocate(sf_backend_stream *stream, sf_error *error)
                        (void **)&stream->ends};
     for (int i = 0; i < 4; i++) {
         int status = sf_gpu_alloc(stream->device, arrays[i], bytes[i], error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         stream->bytes[i] = bytes[i];
     }
     return SF_OK;
@@ -93,10 +91,8 @@ static int fill(sf_backend_stream *stream, const sf_stream *spikes, uint32_t *ra
     int status = sf_gpu_upload(device, stream->times, spikes->times, stream->bytes[SF_GPU_TIMES], error);
     if (status == SF_OK)
         status = sf_gpu_upload(device, stream->first, spikes->first, stream->bytes[SF_GPU_FIRST], error);
-    if (status == SF_OK)
-        status = sf_gpu_upload(device, raw, spikes->owner, bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_upload(device, raw, spikes->owner, bytes, error);
+    if (status != SF_OK) return status;
     narrow_owners<<<blocks, 256, 0, device->work>>>(stream->owner, raw, spikes->count);
     SF_GPU_LAUNCHED();
     status = sf_gpu_upload(device, raw, spikes->positions, bytes, error);
@@ -111,14 +107,12 @@ int sf_gpu_stream_new(sf_backend_stream **made, sf_backend_device *device, uint3
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%u units are more than the %d that the device mines",
                        unit_count, UINT16_MAX);
     sf_backend_stream *stream = (sf_backend_stream *)sf_alloc(1, sizeof *stream);
-    if (stream == NULL)
-        return sf_fail_memory(error);
+    if (stream == NULL) return sf_fail_memory(error);
     stream->device = device;
     stream->unit_count = unit_count;
     stream->count = count;
     for (uint32_t u = 0; u < unit_count; u++)
-        if (first[u + 1] - first[u] > stream->longest_train)
-            stream->longest_train = first[u + 1] - first[u];
+        if (first[u + 1] - first[u] > stream->longest_train) stream->longest_train = first[u + 1] - first[u];
     int status = allocate(stream, error);
     if (status == SF_OK)
         *made = stream;
@@ -136,10 +130,8 @@ static int open_stream(sf_backend_stream **opened, sf_backend_device *device, co
     void *raw = NULL;
     size_t raw_bytes = (size_t)spikes->count * sizeof(uint32_t);
     int status = sf_gpu_stream_new(&stream, device, spikes->unit_count, spikes->count, spikes->first, error);
-    if (status == SF_OK)
-        status = sf_gpu_alloc(device, &raw, raw_bytes, error);
-    if (status == SF_OK)
-        status = fill(stream, spikes, (uint32_t *)raw, error);
+    if (status == SF_OK) status = sf_gpu_alloc(device, &raw, raw_bytes, error);
+    if (status == SF_OK) status = fill(stream, spikes, (uint32_t *)raw, error);
     sf_gpu_free(device, raw, raw_bytes);
     if (status == SF_OK)
         *opened = stream;
@@ -153,8 +145,7 @@ static bool supports(const sf_backend_device *device, sf_operation operation, co
     (void)device;
     static const char *const counting[] = {"interval", "ptpe", "mtpe", "hybrid", "two-pass"};
     for (size_t i = 0; i < sizeof counting / sizeof counting[0]; i++)
-        if (operation == SF_OPERATION_COUNT && strcmp(engine, counting[i]) == 0)
-            return true;
+        if (operation == SF_OPERATION_COUNT && strcmp(engine, counting[i]) == 0) return true;
     return operation == SF_OPERATION_MINE && strcmp(engine, "interval") == 0;
 }
 

@@ -51,8 +51,7 @@ __global__ void draw(uint64_t *all_keys, draw_view v, uint32_t first)
     uint64_t *keys = all_keys + (uint64_t)image * v.count;
     for (uint32_t i = thread_number(); i < v.count; i += gridDim.x * blockDim.x) {
         uint32_t position = v.ends[i].x, unit = v.owner[position], number = i - v.first[unit];
-        if (v.mirrored)
-            number = v.first[unit + 1] - v.first[unit] - 1 - number;
+        if (v.mirrored) number = v.first[unit + 1] - v.first[unit] - 1 - number;
         int64_t fired = v.mirrored ? v.origin - v.times[position] : v.origin + v.times[position];
         int64_t moved = sf_surrogate_time(&v.rule, surrogate, v.trains[unit], number, fired);
         int64_t time = v.mirrored ? v.origin - moved : moved - v.origin;
@@ -139,8 +138,7 @@ static int form_keys(sf_gpu_images *m, sf_error *error)
     if (stream->count > 0) {
         int status =
             sf_gpu_download(m->stream->device, &last, stream->times + stream->count - 1, sizeof last, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     sf_gpu_key_form *form = &m->form;
     form->unit_bits = bits_of(stream->unit_count > 0 ? stream->unit_count - 1 : 0);
@@ -162,8 +160,7 @@ static uint32_t images_that_fit(const sf_gpu_images *m, uint64_t bytes, uint32_t
     const sf_backend_device *device = m->stream->device;
     uint64_t fit = (device->memory_limit - device->memory_used) / 4 / (bytes + 1);
     int free_bits = 64 - m->form.bits;
-    if (free_bits < 32 && fit > UINT64_C(1) << free_bits)
-        fit = UINT64_C(1) << free_bits;
+    if (free_bits < 32 && fit > UINT64_C(1) << free_bits) fit = UINT64_C(1) << free_bits;
     return fit < 1 ? 1 : fit < most ? (uint32_t)fit : most;
 }
 
@@ -180,10 +177,8 @@ static int reserve(sf_gpu_images *m, uint32_t most, sf_error *error)
     int status = sf_gpu_array_open(device, &m->scratch, bytes, error);
     for (int i = 0; i < 2 && status == SF_OK; i++)
         status = sf_gpu_array_open(device, &m->keys[i], m->batch * keys, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &m->owner, m->batch * owners, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &m->after, m->batch * afters, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &m->owner, m->batch * owners, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &m->after, m->batch * afters, error);
     return status == SF_OK ? sf_gpu_array_open(device, &m->reaches, m->batch * reaches, error) : status;
 }
 

@@ -96,13 +96,11 @@ __global__ void count(count_view v)
     uint32_t level = 0;
     for (;;) {
         unsigned long long job = 0;
-        if (lane == 0)
-            job = atomicAdd(v.ticket, 1ull);
+        if (lane == 0) job = atomicAdd(v.ticket, 1ull);
         job = __shfl_sync(SF_GPU_FULL, job, 0);
         while (level < v.level_count && job >= v.levels[level].jobs_end)
             level++; /* a warp's jobs ascend */
-        if (level == v.level_count)
-            break;
+        if (level == v.level_count) break;
         const counted_level &of = v.levels[level];
         job -= level > 0 ? v.levels[level - 1].jobs_end : 0;
         uint32_t tile_begin = (uint32_t)(job % tiles) * v.tiling.tile_units;
@@ -115,8 +113,7 @@ __global__ void count(count_view v)
         uint64_t begin = of.first[prefix], all_end = of.first[prefix + 1];
         begin += sf_gpu_lower_bound(of.candidates + begin, all_end - begin, first_step);
         uint64_t end = begin + sf_gpu_lower_bound(of.candidates + begin, all_end - begin, last_step);
-        if (begin == end)
-            continue;
+        if (begin == end) continue;
         sf_gpu_image image = {v.owner + surrogate * v.spike_count, v.after + surrogate * v.spike_count};
         const uint2 *reaches = v.reaches + (surrogate * v.delay_count + delay) * v.spike_count;
         sf_gpu_extend_list(cells, image, reaches, of.prefixes.entries + of.prefixes.offsets[prefix],
@@ -168,11 +165,9 @@ __global__ void find_maxima(double *maxima, const uint32_t *all_counts, uint64_t
             own = fmax(own, __dmul_rn(__dsub_rn((double)counts[c], scales[c].mean), scales[c].scale));
     for (uint32_t distance = WARP / 2; distance > 0; distance /= 2)
         own = fmax(own, __shfl_xor_sync(SF_GPU_FULL, own, distance));
-    if (threadIdx.x % WARP == 0)
-        of_warps[threadIdx.x / WARP] = own;
+    if (threadIdx.x % WARP == 0) of_warps[threadIdx.x / WARP] = own;
     __syncthreads();
-    if (threadIdx.x != 0)
-        return;
+    if (threadIdx.x != 0) return;
     for (uint32_t w = 1; w < THREADS / WARP; w++)
         own = fmax(own, of_warps[w]);
     maxima[blockIdx.x] = own;
@@ -186,8 +181,7 @@ static int send_nodes(sf_backend_surrogate_job *j, sf_gpu_episode_lists *to, con
                       sf_error *error)
 {
     sf_found *nodes = (sf_found *)sf_alloc(from->prefix_count, sizeof *nodes);
-    if (nodes == NULL)
-        return sf_fail_memory(error);
+    if (nodes == NULL) return sf_fail_memory(error);
     for (uint32_t i = 0; i < from->prefix_count; i++)
         nodes[i] = sf_found{from->parents[i], from->steps[i], 0};
     int status = sf_gpu_array_send(j->device, &to->nodes, nodes, from->prefix_count * sizeof *nodes, error);
@@ -234,8 +228,7 @@ static int open_levels(sf_backend_surrogate_job *j, sf_error *error)
 
 static void close_job(sf_backend_surrogate_job *j)
 {
-    if (j == NULL)
-        return;
+    if (j == NULL) return;
     cudaSetDevice(j->device->ordinal);
     sf_gpu_array *arrays[] = {&j->tallies, &j->ticket, &j->counts};
     sf_gpu_images_close(&j->images);
@@ -255,8 +248,7 @@ static int open_all(sf_backend_surrogate_job *j, sf_error *error)
     if (status == SF_OK)
         status =
             sf_gpu_array_open(j->device, &j->tallies, j->candidate_count * sizeof(sf_surrogate_tally), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(j->device, &j->ticket, sizeof(unsigned long long), error);
+    if (status == SF_OK) status = sf_gpu_array_open(j->device, &j->ticket, sizeof(unsigned long long), error);
     return status == SF_OK ? sf_gpu_images_open(&j->images, j->stream, j->plan, MOST_BATCH, error) : status;
 }
 
@@ -266,8 +258,7 @@ static int open_job(sf_backend_surrogate_job **opened, sf_backend_stream *stream
     *opened = NULL;
     SF_GPU_TRY(cudaSetDevice(stream->device->ordinal));
     sf_backend_surrogate_job *j = (sf_backend_surrogate_job *)sf_alloc(1, sizeof *j);
-    if (j == NULL)
-        return sf_fail_memory(error);
+    if (j == NULL) return sf_fail_memory(error);
     j->stream = stream;
     j->device = stream->device;
     j->plan = plan;
@@ -303,8 +294,7 @@ static count_view view_counts(const sf_backend_surrogate_job *j, uint32_t surrog
     uint64_t jobs = 0, each = (uint64_t)surrogates * v.delay_count * v.tiling.tiles;
     for (uint32_t k = 0; k < j->level_count; k++) {
         const job_level *from = &j->levels[k];
-        if (from->count == 0)
-            continue;
+        if (from->count == 0) continue;
         counted_level *to = &v.levels[v.level_count++];
         to->prefixes = sf_gpu_view_level(j->stream, &from->prefixes);
         jobs += each * to->prefixes.count;
@@ -322,8 +312,7 @@ static int launch_count(sf_backend_surrogate_job *j, uint32_t surrogates, uint32
     count_view v = view_counts(j, surrogates, counts);
     uint32_t blocks;
     int status = sf_gpu_fill(&blocks, device, (const void *)count, &v.tiling, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(v.ticket, 0, sizeof *v.ticket, device->work));
     count<<<blocks, v.tiling.warps * WARP, v.tiling.bytes, device->work>>>(v);
     SF_GPU_LAUNCHED();
@@ -380,8 +369,7 @@ static int tally_batches(sf_backend_surrogate_job *j, uint32_t first, uint32_t s
         uint32_t part = next_batch(j, surrogates - done);
         uint32_t *counts = (uint32_t *)j->counts.data + (keeps ? done * j->candidate_count : 0);
         status = count_batch(j, first + done, part, counts, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         add_up<<<grid(j), THREADS, 0, j->device->work>>>((sf_surrogate_tally *)j->tallies.data, counts,
                                                          j->candidate_count, part);
         SF_GPU_LAUNCHED();
@@ -395,13 +383,11 @@ static int tally(sf_backend_surrogate_job *j, uint32_t first, uint32_t surrogate
                  sf_surrogate_tally *tallies, sf_error *error)
 {
     SF_GPU_TRY(cudaSetDevice(j->device->ordinal));
-    if (j->candidate_count == 0)
-        return SF_OK;
+    if (j->candidate_count == 0) return SF_OK;
     bool keeps;
     j->kept_count = 0;
     int status = reserve_counts(j, surrogates, &keeps, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(j->tallies.data, 0, j->tallies.bytes, j->device->work));
     status = tally_batches(j, first, surrogates, keeps, error);
     if (status == SF_OK && keeps) {
@@ -428,8 +414,7 @@ static int launch_comparison(sf_backend_surrogate_job *j, const comparison *to, 
                              uint32_t surrogates, const uint32_t *counts, sf_error *error)
 {
     const sf_surrogate_scale *scales = (const sf_surrogate_scale *)to->scales.data;
-    if (surrogates == 0 || j->candidate_count == 0)
-        return SF_OK;
+    if (surrogates == 0 || j->candidate_count == 0) return SF_OK;
     find_reached<<<grid(j), THREADS, 0, j->device->work>>>((sf_surrogate_reached *)to->reached.data, counts,
                                                            scales, j->candidate_count, surrogates);
     SF_GPU_LAUNCHED();
@@ -454,11 +439,9 @@ static int count_again(sf_backend_surrogate_job *j, const comparison *to, uint32
     for (uint32_t done = 0; done < to->all && status == SF_OK;) {
         uint32_t part = next_batch(j, to->all - done);
         status = count_batch(j, first + done, part, counts, error);
-        if (status == SF_OK)
-            status = launch_comparison(j, to, done, part, counts, error);
+        if (status == SF_OK) status = launch_comparison(j, to, done, part, counts, error);
         done += part;
-        if (status == SF_OK)
-            status = go_on(j, done, to->all, error);
+        if (status == SF_OK) status = go_on(j, done, to->all, error);
     }
     return status;
 }
@@ -496,8 +479,7 @@ static int compare(sf_backend_surrogate_job *j, uint32_t first, uint32_t surroga
         status = count_again(j, &to, first, error);
     if (status == SF_OK)
         status = sf_gpu_download(j->device, reached, to.reached.data, to.reached.bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(j->device, maxima, to.maxima.data, to.maxima.bytes, error);
+    if (status == SF_OK) status = sf_gpu_download(j->device, maxima, to.maxima.data, to.maxima.bytes, error);
     sf_gpu_array_close(j->device, &to.scales);
     sf_gpu_array_close(j->device, &to.reached);
     sf_gpu_array_close(j->device, &to.maxima);

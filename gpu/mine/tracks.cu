@@ -126,8 +126,7 @@ __device__ bool ends_at(node *nodes, const segment_view *s, int64_t time, uint32
         for (; before->next < before->last; before->next++) {
             uint32_t at = s->unit_ends[before->next].x;
             int64_t earlier = s->times[at];
-            if (time <= earlier || time - earlier <= before->low)
-                break;
+            if (time <= earlier || time - earlier <= before->low) break;
             uint32_t found;
             if (ends_at<n - 1>(nodes, s, earlier, at, &found)) {
                 before->time = earlier;
@@ -149,8 +148,7 @@ __device__ uint32_t take(step *chains, uint32_t count, uint32_t begin, uint32_t 
             chains[i].exit = end + 1;
         }
     uint32_t until = is_later(begin, start) ? start : begin;
-    if (count == 0 || is_later(until, chains[count - 1].until))
-        chains[count++] = step{until, 1, end + 1};
+    if (count == 0 || is_later(until, chains[count - 1].until)) chains[count++] = step{until, 1, end + 1};
     return count;
 }
 
@@ -170,8 +168,7 @@ __device__ uint32_t summarise_one(step *own, const list_view *list, const segmen
     node nodes[size];
     const uint32_t unit = list->units[(size - 1) * list->count + e];
     uint32_t place = place_from(s, unit, s->first), last = place_from(s, unit, s->last), count = 0;
-    if (place == last)
-        return 0;
+    if (place == last) return 0;
     int64_t since = s->times[s->unit_ends[place].x];
 #pragma unroll
     for (int n = size - 2; n >= 0; n--) {
@@ -287,8 +284,7 @@ __global__ void compose(step *steps, uint32_t *used, table_view left, table_view
         for (uint32_t i = next; i < right_last && goes_on; i++) {
             step met = right.steps[i];
             goes_on = is_later(begin, met.until);
-            if (!goes_on)
-                met.until = begin;
+            if (!goes_on) met.until = begin;
             made = add_step(own, made, met);
         }
         used[e] = made;
@@ -316,8 +312,7 @@ __global__ void pass(uint32_t *counts, walk w, uint32_t from, uint32_t count)
         uint32_t entry = from, counted = 0;
         for (uint32_t i = 0; i < w.count; i++) {
             uint32_t met = step_for(&w.tables[i], e, entry);
-            if (met == w.tables[i].first[e + 1])
-                continue;
+            if (met == w.tables[i].first[e + 1]) continue;
             counted += w.tables[i].steps[met].count;
             entry = w.tables[i].steps[met].exit;
         }
@@ -331,8 +326,7 @@ __global__ void pass(uint32_t *counts, walk w, uint32_t from, uint32_t count)
 
 static void close_tracks(sf_backend_tracks *tracks)
 {
-    if (tracks == NULL)
-        return;
+    if (tracks == NULL) return;
     cudaSetDevice(tracks->device->ordinal);
     sf_gpu_array *arrays[] = {&tracks->units, &tracks->lows,  &tracks->highs, &tracks->known, &tracks->room,
                               &tracks->used,  &tracks->first, &tracks->steps, &tracks->adding};
@@ -347,8 +341,7 @@ static int send(sf_backend_tracks *tracks, const sf_backend_track_list *list, co
     sf_backend_device *device = tracks->device;
     size_t nodes = 0;
     for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++)
-        if (list->of_size[size + 1] > list->of_size[size])
-            nodes = (size_t)size * list->count;
+        if (list->of_size[size + 1] > list->of_size[size]) nodes = (size_t)size * list->count;
     int status = sf_gpu_array_send(device, &tracks->units, list->units, nodes * sizeof *list->units, error);
     if (status == SF_OK)
         status = sf_gpu_array_send(device, &tracks->lows, list->lows, nodes * sizeof *list->lows, error);
@@ -368,19 +361,15 @@ static int open_tracks(sf_backend_tracks **opened, sf_backend_device *device,
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%u episodes are more than the device tracks",
                        episodes->count);
     sf_backend_tracks *tracks = (sf_backend_tracks *)sf_alloc(1, sizeof *tracks);
-    if (tracks == NULL)
-        return sf_fail_memory(error);
+    if (tracks == NULL) return sf_fail_memory(error);
     tracks->device = device;
     tracks->count = episodes->count;
     memcpy(tracks->of_size, episodes->of_size, sizeof tracks->of_size);
     int status = send(tracks, episodes, known, error);
     size_t numbers = ((size_t)tracks->count + 1) * sizeof(uint32_t);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &tracks->room, numbers, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &tracks->used, numbers, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &tracks->first, numbers, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &tracks->room, numbers, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &tracks->used, numbers, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &tracks->first, numbers, error);
     if (status == SF_OK)
         *opened = tracks;
     else
@@ -403,8 +392,7 @@ static table_view view_table(const sf_backend_table *table)
 
 static void close_table(sf_backend_tracks *tracks, sf_backend_table *table)
 {
-    if (table == NULL)
-        return;
+    if (table == NULL) return;
     cudaSetDevice(tracks->device->ordinal);
     sf_gpu_array_close(tracks->device, &table->first);
     sf_gpu_array_close(tracks->device, &table->steps);
@@ -427,8 +415,7 @@ static int sum_up(uint32_t *first, uint32_t *numbers, sf_backend_tracks *tracks,
     SF_GPU_TRY(cudaMemsetAsync(numbers + tracks->count, 0, sizeof *numbers, work));
     SF_GPU_TRY(cub::DeviceScan::ExclusiveSum(NULL, bytes, numbers, first, (int64_t)items, work));
     int status = sf_gpu_array_reserve(tracks->device, &tracks->adding, bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     bytes = tracks->adding.bytes;
     SF_GPU_TRY(
         cub::DeviceScan::ExclusiveSum(tracks->adding.data, bytes, numbers, first, (int64_t)items, work));
@@ -438,8 +425,7 @@ static int sum_up(uint32_t *first, uint32_t *numbers, sf_backend_tracks *tracks,
 static int new_table(sf_backend_table **made, uint32_t begin, sf_error *error)
 {
     *made = (sf_backend_table *)sf_alloc(1, sizeof **made);
-    if (*made == NULL)
-        return sf_fail_memory(error);
+    if (*made == NULL) return sf_fail_memory(error);
     (*made)->begin = begin;
     return SF_OK;
 }
@@ -451,8 +437,7 @@ static int keep(sf_backend_table *table, sf_backend_tracks *tracks, const uint32
     sf_backend_device *device = tracks->device;
     int status = sf_gpu_array_open(device, &table->first, (tracks->count + 1) * sizeof(uint32_t), error);
     uint32_t *first = (uint32_t *)table->first.data;
-    if (status == SF_OK)
-        status = sum_up(first, (uint32_t *)tracks->used.data, tracks, &table->total, error);
+    if (status == SF_OK) status = sum_up(first, (uint32_t *)tracks->used.data, tracks, &table->total, error);
     if (status == SF_OK && table->total > 0)
         status = sf_gpu_array_open(device, &table->steps, (size_t)table->total * sizeof(step), error);
     if (status != SF_OK || table->total == 0) {
@@ -488,8 +473,7 @@ template <int size> static void launch_size(const summing *s)
         summarise<size><<<blocks_for(tracks, last - first), THREADS, 0, tracks->device->work>>>(
             (step *)tracks->steps.data, (uint32_t *)tracks->used.data, (const uint32_t *)tracks->first.data,
             view_list(tracks), s->segment, s->before, s->renews, first, last);
-    if constexpr (size < SF_EPISODE_MAX_SIZE)
-        launch_size<size + 1>(s);
+    if constexpr (size < SF_EPISODE_MAX_SIZE) launch_size<size + 1>(s);
 }
 
 static int find_all_room(const summing *s, uint32_t *total, sf_error *error)
@@ -497,8 +481,7 @@ static int find_all_room(const summing *s, uint32_t *total, sf_error *error)
     sf_backend_tracks *tracks = s->tracks;
     for (uint32_t size = 1; size <= SF_EPISODE_MAX_SIZE; size++) {
         uint32_t first = tracks->of_size[size], last = tracks->of_size[size + 1];
-        if (first == last)
-            continue;
+        if (first == last) continue;
         find_room<<<blocks_for(tracks, last - first), THREADS, 0, tracks->device->work>>>(
             (uint32_t *)tracks->room.data, view_list(tracks), s->segment, s->before, s->renews, first, last,
             size);
@@ -516,11 +499,9 @@ static int summarise_into(sf_backend_table *table, const summing *s, uint32_t lo
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%u episodes in %u spikes of a unit are too many at once",
                        tracks->count, longest);
     int status = find_all_room(s, &total, error);
-    if (status != SF_OK || total == 0)
-        return status;
+    if (status != SF_OK || total == 0) return status;
     status = sf_gpu_array_reserve(tracks->device, &tracks->steps, (size_t)total * sizeof(step), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     launch_size<1>(s);
     SF_GPU_LAUNCHED();
     return keep(table, tracks, (const uint32_t *)tracks->first.data, table_view{}, table_view{}, error);
@@ -533,8 +514,7 @@ static int summarise_segment(sf_backend_table **made, sf_backend_tracks *tracks,
     summing s = {};
     s.tracks = tracks;
     s.renews = before != NULL;
-    if (before != NULL)
-        s.before = view_table(before);
+    if (before != NULL) s.before = view_table(before);
     if (stream != NULL)
         s.segment = segment_view{stream->times,  stream->first, stream->ends,
                                  segment->first, segment->last, (uint32_t)segment->origin};
@@ -555,10 +535,8 @@ static int copy_table(sf_backend_table *table, sf_backend_tracks *tracks, const 
                       sf_error *error)
 {
     int status = sf_gpu_array_open(tracks->device, &table->first, from->first.bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(tracks->device, &table->steps, from->steps.bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_array_open(tracks->device, &table->steps, from->steps.bytes, error);
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemcpyAsync(table->first.data, from->first.data, from->first.bytes,
                                cudaMemcpyDeviceToDevice, tracks->device->work));
     SF_GPU_TRY(cudaMemcpyAsync(table->steps.data, from->steps.data, from->steps.bytes,
@@ -571,8 +549,7 @@ static int compose_into(sf_backend_table *table, sf_backend_tracks *tracks, cons
                         const sf_backend_table *right, sf_error *error)
 {
     sf_backend_device *device = tracks->device;
-    if (right->total == 0)
-        return left->total > 0 ? copy_table(table, tracks, left, error) : SF_OK;
+    if (right->total == 0) return left->total > 0 ? copy_table(table, tracks, left, error) : SF_OK;
     if (left->total >= UINT32_MAX - right->total)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "two segments have too many summaries together");
     sf_gpu_array none = {};
@@ -592,8 +569,7 @@ static int compose_into(sf_backend_table *table, sf_backend_tracks *tracks, cons
             tracks->count);
         status = sf_gpu_check(cudaGetLastError(), "compose<<<", error);
     }
-    if (status == SF_OK)
-        status = keep(table, tracks, NULL, of_left, of_right, error);
+    if (status == SF_OK) status = keep(table, tracks, NULL, of_left, of_right, error);
     sf_gpu_array_close(device, &none);
     return status;
 }
@@ -603,8 +579,7 @@ static int compose_tables(sf_backend_table **made, sf_backend_tracks *tracks, co
 {
     SF_GPU_TRY(cudaSetDevice(tracks->device->ordinal));
     int status = new_table(made, left->begin, error);
-    if (status == SF_OK)
-        status = compose_into(*made, tracks, left, right, error);
+    if (status == SF_OK) status = compose_into(*made, tracks, left, right, error);
     if (status != SF_OK) {
         close_table(tracks, *made);
         *made = NULL;
@@ -619,10 +594,8 @@ static int count_tables(sf_backend_tracks *tracks, const sf_backend_table *const
     walk w = {};
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     for (uint32_t i = 0; i < table_count; i++)
-        if (tables[i]->total > 0)
-            w.tables[w.count++] = view_table(tables[i]);
-    if (tracks->count == 0)
-        return SF_OK;
+        if (tables[i]->total > 0) w.tables[w.count++] = view_table(tables[i]);
+    if (tracks->count == 0) return SF_OK;
     pass<<<blocks_for(tracks, tracks->count), THREADS, 0, device->work>>>((uint32_t *)tracks->used.data, w,
                                                                           (uint32_t)from, tracks->count);
     SF_GPU_LAUNCHED();

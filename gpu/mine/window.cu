@@ -56,8 +56,7 @@ static int reserve(sf_backend_window *window, uint64_t capacity, sf_error *error
     release_room(window);
     size_t bytes = capacity * sizeof(sf_spike);
     int status = sf_gpu_alloc(device, (void **)&window->ring, bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_gpu_alloc(device, (void **)&window->snapshot, bytes, error);
     if (status != SF_OK) {
         sf_gpu_free(device, window->ring, bytes);
@@ -75,24 +74,17 @@ static uint64_t capacity(const sf_backend_window *window)
 
 static void close_window(sf_backend_window *window)
 {
-    if (window == NULL)
-        return;
+    if (window == NULL) return;
     cudaSetDevice(window->device->ordinal);
-    if (window->copies != NULL)
-        cudaStreamSynchronize(window->copies);
-    if (window->ring != NULL)
-        release_room(window);
+    if (window->copies != NULL) cudaStreamSynchronize(window->copies);
+    if (window->ring != NULL) release_room(window);
     cudaEvent_t events[] = {window->kept, window->laid_out, window->ordered};
     for (int i = 0; i < 3; i++)
-        if (events[i] != NULL)
-            cudaEventDestroy(events[i]);
+        if (events[i] != NULL) cudaEventDestroy(events[i]);
     for (int i = 0; i < PIECES; i++)
-        if (window->sent[i] != NULL)
-            cudaEventDestroy(window->sent[i]);
-    if (window->pinned != NULL)
-        cudaFreeHost(window->pinned);
-    if (window->copies != NULL)
-        cudaStreamDestroy(window->copies);
+        if (window->sent[i] != NULL) cudaEventDestroy(window->sent[i]);
+    if (window->pinned != NULL) cudaFreeHost(window->pinned);
+    if (window->copies != NULL) cudaStreamDestroy(window->copies);
     sf_free(window);
 }
 
@@ -113,8 +105,7 @@ static int open_window(sf_backend_window **opened, sf_backend_device *device, sf
 {
     *opened = NULL;
     sf_backend_window *window = (sf_backend_window *)sf_alloc(1, sizeof *window);
-    if (window == NULL)
-        return sf_fail_memory(error);
+    if (window == NULL) return sf_fail_memory(error);
     window->device = device;
     int status = prepare(window, error);
     if (status == SF_OK)
@@ -133,8 +124,7 @@ static int append(sf_backend_window *window, uint64_t position, const sf_spike *
     while (count > 0) {
         uint64_t slot = position % window->capacity;
         size_t length = count < PIECE_SPIKES ? count : PIECE_SPIKES;
-        if (length > window->capacity - slot)
-            length = (size_t)(window->capacity - slot);
+        if (length > window->capacity - slot) length = (size_t)(window->capacity - slot);
         sf_spike *piece = window->pinned + window->next * PIECE_SPIKES;
         SF_GPU_TRY(cudaEventSynchronize(window->sent[window->next]));
         memcpy(piece, spikes, length * sizeof *spikes);
@@ -156,8 +146,7 @@ static int take_snapshot(sf_backend_window *window, uint64_t first, size_t count
     for (size_t done = 0; done < count;) {
         uint64_t slot = (first + done) % window->capacity;
         size_t length = count - done;
-        if (length > window->capacity - slot)
-            length = (size_t)(window->capacity - slot);
+        if (length > window->capacity - slot) length = (size_t)(window->capacity - slot);
         SF_GPU_TRY(cudaMemcpyAsync(window->snapshot + done, window->ring + slot, length * sizeof(sf_spike),
                                    cudaMemcpyDeviceToDevice, window->copies));
         done += length;

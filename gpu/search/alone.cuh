@@ -42,8 +42,7 @@ __device__ bool is_over(const state *s, const room *r, const tally *last, progre
 /* What a warp found, and the edges of that, into a tally of this block. By whole warps. */
 __device__ void add(tally *t, uint32_t found, unsigned long long edges)
 {
-    if (!__any_sync(FULL, found > 0))
-        return;
+    if (!__any_sync(FULL, found > 0)) return;
     found = sum_of_warp(found);
     uint32_t pieces = sum_of_warp((uint32_t)(edges / 4)); /* of different lists: fewer than 2^32 */
     if (lane_of() == 0) {
@@ -59,21 +58,18 @@ __device__ const tally *search_small(const state *s, room *r, uint32_t *visited,
 {
     const tally *last = &r->last;
     bool keeps = threadIdx.x == BLOCK - 1;
-    if (keeps)
-        r->small[(p->level + 1) % SMALL_LEVELS] = tally{0, 0, 0, 0, 0};
+    if (keeps) r->small[(p->level + 1) % SMALL_LEVELS] = tally{0, 0, 0, 0, 0};
     __syncthreads();
     do {
         uint32_t level = ++p->level;
         tally *t = &r->small[level % SMALL_LEVELS];
-        if (keeps)
-            r->small[(level + 1) % SMALL_LEVELS] = tally{0, 0, 0, 0, 0};
+        if (keeps) r->small[(level + 1) % SMALL_LEVELS] = tally{0, 0, 0, 0, 0};
         unsigned long long edges = 0;
         uint32_t found = search_down<false>(s, last, t, visited, level, threadIdx.x / WARP, WARPS, &edges);
         add(t, found, edges);
         __syncthreads();
         last = t;
-        if (keeps && last->found > 0)
-            record(s, last, level, false);
+        if (keeps && last->found > 0) record(s, last, level, false);
         p->total += last->found;
     } while (!is_over(s, r, last, p) && last->edges <= ALONE_UP_TO && !choose_up(s, last, false, p->left));
     return last;
@@ -91,8 +87,7 @@ __device__ void search_alone(const state *s, room *r, tally *t, uint32_t *visite
     uint32_t before = p->total;
     if (blockIdx.x == 0) {
         const tally *last = search_small(s, r, visited, p);
-        if (threadIdx.x == 0)
-            *t = tally{last->edges, last->found, last->items, last->large, p->level};
+        if (threadIdx.x == 0) *t = tally{last->edges, last->found, last->items, last->large, p->level};
     }
     __syncthreads();
     if (threadIdx.x == 0) {

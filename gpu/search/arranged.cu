@@ -71,14 +71,11 @@ __global__ void number(uint32_t *inner, uint32_t *inner_by_rank, uint32_t *origi
         uint32_t next = there ? numbers.add[part] + before[v] : 0;
         uint32_t own = hub ? rank[v] : ordinary ? next : SF_GPU_OUTSIDE;
         uint32_t ordinaries = __ballot_sync(FULL, ordinary), hub_bits = __ballot_sync(FULL, hub);
-        if (lane == 0)
-            places[v / WARP] = sf_gpu_place{ordinaries, hub_bits, next, 0};
-        if (!there)
-            continue;
+        if (lane == 0) places[v / WARP] = sf_gpu_place{ordinaries, hub_bits, next, 0};
+        if (!there) continue;
         inner[v] = own;
         inner_by_rank[rank[v]] = own;
-        if (own != SF_GPU_OUTSIDE)
-            original[own] = v;
+        if (own != SF_GPU_OUTSIDE) original[own] = v;
     }
 }
 
@@ -96,8 +93,7 @@ int sort_vertices(arranging *a, uint32_t *with_edges, sf_error *error)
         uint32_t *result = (uint32_t *)a->work[0].data;
         count_with_edges<<<1, 1, 0, device->work>>>(result, (const uint32_t *)sorted.data, n);
         status = sf_gpu_check(cudaGetLastError(), "count_with_edges", error);
-        if (status == SF_OK)
-            status = sf_gpu_download(device, with_edges, result, sizeof *with_edges, error);
+        if (status == SF_OK) status = sf_gpu_download(device, with_edges, result, sizeof *with_edges, error);
     }
     sf_gpu_array_close(device, &sorted);
     return status;
@@ -109,13 +105,11 @@ int open_numbers(arranging *a, sf_error *error)
     sf_gpu_arrangement *to = a->to;
     size_t original = to->view.inner_count * sizeof(uint32_t);
     int status = sf_gpu_array_open(a->device, &to->inner, n * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(a->device, &to->original, original, error);
+    if (status == SF_OK) status = sf_gpu_array_open(a->device, &to->original, original, error);
     if (status == SF_OK)
         status =
             sf_gpu_array_open(a->device, &to->places, (n + WARP - 1) / WARP * sizeof(sf_gpu_place), error);
-    if (status == SF_OK)
-        SF_GPU_TRY(cudaMemsetAsync(to->original.data, 0xff, original, a->device->work));
+    if (status == SF_OK) SF_GPU_TRY(cudaMemsetAsync(to->original.data, 0xff, original, a->device->work));
     to->view.inner = (const uint32_t *)to->inner.data;
     to->view.original = (const uint32_t *)to->original.data;
     to->view.places = (const sf_gpu_place *)to->places.data;
@@ -135,8 +129,7 @@ int plan_numbers(arranging *a, numbering *numbers, const uint32_t *before, sf_er
     uint32_t ends[SF_MOST_DEVICES + 1];
     for (uint32_t i = 0; i <= cut->count; i++) {
         int status = sf_gpu_download(a->device, &ends[i], before + cut->first[i], sizeof ends[i], error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     uint32_t next = view->hub_room = with_room(view->hub_count);
     for (uint32_t i = 0; i < cut->count; i++) {
@@ -162,8 +155,7 @@ int number_vertices(arranging *a, sf_error *error)
     sf_gpu_arranged *view = &a->to->view;
     uint32_t n = graph->vertex_count, with_edges = 0;
     int status = sort_vertices(a, &with_edges, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     view->hub_count = with_edges < SF_GPU_MOST_HUBS ? with_edges : SF_GPU_MOST_HUBS;
     uint32_t *flags = (uint32_t *)a->work[0].data, *before = (uint32_t *)a->work[1].data;
     uint32_t *rank = (uint32_t *)a->rank.data;
@@ -173,12 +165,9 @@ int number_vertices(arranging *a, sf_error *error)
     SF_GPU_LAUNCHED();
     numbering numbers = {};
     status = sf_gpu_sum(device, before, flags, n + 1, error);
-    if (status == SF_OK)
-        status = plan_numbers(a, &numbers, before, error);
-    if (status == SF_OK)
-        status = open_numbers(a, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = plan_numbers(a, &numbers, before, error);
+    if (status == SF_OK) status = open_numbers(a, error);
+    if (status != SF_OK) return status;
     number<<<a->grid, BLOCK, 0, device->work>>>(
         (uint32_t *)a->to->inner.data, (uint32_t *)a->inner_by_rank.data, (uint32_t *)a->to->original.data,
         (sf_gpu_place *)a->to->places.data, before, rank, n, view->hub_count, numbers);
@@ -274,18 +263,15 @@ static int cut_lists(arranging *a, sf_gpu_lists lists, uint32_t sorts, uint64_t 
     size_t bytes = (sorts + 1) * sizeof *rows;
     sf_gpu_array cuts[2] = {};
     int status = sf_gpu_array_open(a->device, &cuts[0], bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(a->device, &cuts[1], bytes, error);
+    if (status == SF_OK) status = sf_gpu_array_open(a->device, &cuts[1], bytes, error);
     if (status == SF_OK) {
         cut_rows<<<1, BLOCK, 0, a->device->work>>>((uint64_t *)cuts[0].data, (uint64_t *)cuts[1].data,
                                                    lists.offsets, a->to->view.first_vertex,
                                                    a->to->view.last_vertex, SORTED_AT_ONCE, sorts);
         status = sf_gpu_check(cudaGetLastError(), "cut_rows", error);
     }
-    if (status == SF_OK)
-        status = sf_gpu_download(a->device, rows, cuts[0].data, bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(a->device, edges, cuts[1].data, bytes, error);
+    if (status == SF_OK) status = sf_gpu_download(a->device, rows, cuts[0].data, bytes, error);
+    if (status == SF_OK) status = sf_gpu_download(a->device, edges, cuts[1].data, bytes, error);
     for (sf_gpu_array &array : cuts)
         sf_gpu_array_close(a->device, &array);
     return status;
@@ -309,15 +295,13 @@ static int sort_some(arranging *a, sf_gpu_lists lists, uint32_t *greatest, const
     for (int i = 0; i < 2 && status == SF_OK; i++)
         if (a->keys[i].bytes < count * sizeof(uint64_t))
             status = sf_gpu_array_open(device, &a->keys[i], count * sizeof(uint64_t), error);
-    if (status != SF_OK || count == 0)
-        return status;
+    if (status != SF_OK || count == 0) return status;
     make_keys<<<a->grid, BLOCK, 0, device->work>>>(
         (uint64_t *)a->keys[0].data, lists, (const uint32_t *)a->rank.data, (uint32_t)rows[0],
         (uint32_t)(rows[1] - rows[0]), edges[0], count, a->rank_bits);
     SF_GPU_LAUNCHED();
     status = sf_gpu_sort_keys(device, a->keys, count, a->rank_bits + row_bits, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     place_targets<<<a->grid, BLOCK, 0, device->work>>>(
         (uint32_t *)pieces->targets, greatest, (const uint64_t *)a->keys[0].data, a->to->view, lists,
         pieces->starts, (const uint32_t *)a->inner_by_rank.data, (uint32_t)rows[0], edges[0], count,
@@ -344,16 +328,13 @@ static int open_pieces(arranging *a, sf_gpu_pieces *pieces, sf_gpu_array *starts
 {
     uint32_t count = a->to->view.local_count, total = 0;
     int status = sf_gpu_array_open(a->device, starts, ((size_t)count + 1) * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint32_t *sums = (uint32_t *)starts->data;
     count_pieces<<<a->grid, BLOCK, 0, a->device->work>>>(sums, a->to->view, lists);
     SF_GPU_LAUNCHED();
     status = sf_gpu_sum(a->device, sums, sums, count + 1, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(a->device, &total, sums + count, sizeof total, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(a->device, targets, (size_t)total * sizeof(uint4), error);
+    if (status == SF_OK) status = sf_gpu_download(a->device, &total, sums + count, sizeof total, error);
+    if (status == SF_OK) status = sf_gpu_array_open(a->device, targets, (size_t)total * sizeof(uint4), error);
     *pieces = sf_gpu_pieces{sums, (const uint4 *)targets->data};
     return status;
 }
@@ -368,10 +349,8 @@ static int arrange_lists(arranging *a, sf_gpu_pieces *pieces, sf_gpu_array *star
     if (status == SF_OK && (sorts > MOST_SORTS || count / 4 + a->to->view.local_count > UINT32_MAX))
         return sf_fail(error, SF_UNAVAILABLE, NULL, "%llu edges are more than the device can search",
                        (unsigned long long)count);
-    if (status == SF_OK)
-        status = open_pieces(a, pieces, starts, targets, lists, error);
-    if (status == SF_OK)
-        status = cut_lists(a, lists, sorts, rows, edges, error);
+    if (status == SF_OK) status = open_pieces(a, pieces, starts, targets, lists, error);
+    if (status == SF_OK) status = cut_lists(a, lists, sorts, rows, edges, error);
     for (uint32_t i = 0; i < sorts && status == SF_OK; i++)
         status = sort_some(a, lists, greatest, pieces, rows + i, edges + i, error);
     return status;
@@ -384,8 +363,7 @@ static int open_heads(arranging *a, sf_error *error)
     int status = sf_gpu_array_open(a->device, &to->heads, count * sizeof(uint4), error);
     if (status == SF_OK)
         status = sf_gpu_array_open(a->device, &to->greatest_vertex, count * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     copy_heads<<<a->grid, BLOCK, 0, a->device->work>>>((uint4 *)to->heads.data,
                                                        (uint32_t *)to->greatest_vertex.data, to->view);
     SF_GPU_LAUNCHED();
@@ -400,15 +378,13 @@ static int arrange_both(arranging *a, sf_error *error)
     int status = number_vertices(a, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(a->device, &to->greatest, to->view.local_count * sizeof(uint32_t), error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint32_t *greatest = (uint32_t *)to->greatest.data;
     SF_GPU_TRY(cudaMemsetAsync(greatest, 0xff, to->greatest.bytes, a->device->work)); /* SF_GPU_ALONE */
     to->view.greatest = greatest;
     status = arrange_lists(a, &to->view.in, &to->in_starts, &to->in_targets, a->graph->in, greatest, error);
     to->view.out = to->view.in;
-    if (status == SF_OK)
-        status = open_heads(a, error);
+    if (status == SF_OK) status = open_heads(a, error);
     if (status == SF_OK && a->graph->directed)
         status =
             arrange_lists(a, &to->view.out, &to->out_starts, &to->out_targets, a->graph->out, NULL, error);
@@ -433,8 +409,7 @@ int sf_gpu_arrange(sf_gpu_arrangement *arrangement, const sf_backend_graph *grap
                               &a.work[1], &a.keys[0], &a.keys[1]};
     for (sf_gpu_array *array : arrays)
         sf_gpu_array_close(a.device, array);
-    if (status != SF_OK)
-        sf_gpu_arrangement_close(a.device, arrangement);
+    if (status != SF_OK) sf_gpu_arrangement_close(a.device, arrangement);
     return status;
 }
 

@@ -60,8 +60,7 @@ __device__ uint32_t read_rest(const state *s, const room *r, const uint32_t *vis
 __device__ void settle(const state *s, room *r, uint32_t base, uint32_t offset, uint32_t level,
                        uint32_t parent)
 {
-    if (parent == NONE)
-        return;
+    if (parent == NONE) return;
     keep_other(s, base * WARP + offset, level, __ldg(s->graph.original + parent));
     atomicOr(&r->found[threadIdx.x / WARP][offset / WARP], 1u << offset % WARP);
 }
@@ -90,8 +89,7 @@ __device__ uint32_t ask_heads(const state *s, room *r, const uint32_t *visited, 
         uint32_t parent = there[k] ? visited_of_three(s, r, visited, head[k]) : NONE;
         bool rests = more && parent == NONE;
         uint32_t rest = __ballot_sync(FULL, rests);
-        if (rests)
-            r->resting[warp][*resting + __popc(rest & below(lane))] = (uint16_t)offset[k];
+        if (rests) r->resting[warp][*resting + __popc(rest & below(lane))] = (uint16_t)offset[k];
         *resting += __popc(rest);
         settle(s, r, base, offset[k], level, parent);
     }
@@ -137,8 +135,7 @@ __device__ uint32_t ask_greatest(const state *s, room *r, const uint32_t *visite
 #pragma unroll
     for (uint32_t j = 0; j < AT_ONCE; j++) {
         bool hit = word[j] >> greatest[j] % WARP & 1, later = !hit && (greatest[j] & SF_GPU_ONLY) == 0;
-        if (hit)
-            keep(s, (base + place[j]) * WARP + lane, level);
+        if (hit) keep(s, (base + place[j]) * WARP + lane, level);
         uint32_t hits = __ballot_sync(FULL, hit), laters = __ballot_sync(FULL, later);
         own = lane == place[j] ? hits : own;
         if (later)
@@ -155,13 +152,11 @@ __device__ uint32_t search_words(const state *s, room *r, const uint32_t *visite
 {
     uint32_t warp = threadIdx.x / WARP, own = 0, waiting = 0, resting = 0;
     uint32_t open = __ballot_sync(FULL, seen != FULL);
-    if (open == 0)
-        return 0;
+    if (open == 0) return 0;
     r->found[warp][lane_of()] = 0;
     __syncwarp();
     while (open != 0 || waiting > 0) {
-        if (open != 0)
-            own |= ask_greatest(s, r, visited, base, seen, open, level, &waiting);
+        if (open != 0) own |= ask_greatest(s, r, visited, base, seen, open, level, &waiting);
         for (uint32_t j = 0; j < AT_ONCE; j++)
             open &= open - 1;
         while (waiting >= 2 * WARP || (open == 0 && waiting > 0)) {
@@ -170,8 +165,7 @@ __device__ uint32_t search_words(const state *s, room *r, const uint32_t *visite
                 resting = ask_on(s, r, visited, base, level, resting);
         }
     }
-    if (resting > 0)
-        ask_on(s, r, visited, base, level, resting);
+    if (resting > 0) ask_on(s, r, visited, base, level, resting);
     return own | r->found[warp][lane_of()];
 }
 
@@ -197,11 +191,9 @@ __device__ uint32_t search_up(const state *s, room *r, const uint32_t *visited, 
     for (uint32_t base = first; base < last; base += step) {
         uint32_t word = inner_word(s, base + lane), before = FULL;
         bool there = lane < step && base + lane < last;
-        if (there)
-            before = __ldcg(visited + word);
+        if (there) before = __ldcg(visited + word);
         uint32_t bits = search_words(s, r, visited, base, before, level);
-        if (there)
-            put(word, before, bits);
+        if (there) put(word, before, bits);
         found += __popc(bits);
         __syncwarp();
     }

@@ -40,13 +40,11 @@ __device__ void expand(const counting &c, const own &o)
     uint32_t lane = threadIdx.x % WARP;
     for (uint32_t v = threadIdx.x / WARP; v < c.vertex_count; v += BLOCK / WARP) {
         bits frontier = o.frontier[v];
-        if (frontier == 0)
-            continue;
+        if (frontier == 0) continue;
         for (uint64_t e = c.out.offsets[v] + lane, end = c.out.offsets[v + 1]; e < end; e += WARP) {
             uint32_t neighbour = c.out.targets[e];
             bits fresh = frontier & ~o.seen[neighbour];
-            if (fresh != 0)
-                atomicOr(&o.next[neighbour], fresh);
+            if (fresh != 0) atomicOr(&o.next[neighbour], fresh);
         }
     }
 }
@@ -66,8 +64,7 @@ __device__ uint2 advance(const counting &c, const own &o)
             o.seen[v] |= next;
             o.next[v] = 0;
         }
-        if (!__any_sync(EVERYONE, next != 0))
-            continue;
+        if (!__any_sync(EVERYONE, next != 0)) continue;
         for (uint32_t i = 0; i < WARP; i++) {
             uint32_t low = (uint32_t)__popc(__ballot_sync(EVERYONE, (next >> i & 1) != 0));
             uint32_t high = (uint32_t)__popc(__ballot_sync(EVERYONE, (next >> (i + WARP) & 1) != 0));
@@ -95,15 +92,13 @@ __global__ void __launch_bounds__(BLOCK) search_word(counting c)
     for (size_t v = threadIdx.x; v < n; v += BLOCK)
         o.seen[v] = o.frontier[v] = o.next[v] = 0;
     __syncthreads();
-    if (has_source)
-        o.seen[source] = o.frontier[source] = (bits)1 << threadIdx.x;
+    if (has_source) o.seen[source] = o.frontier[source] = (bits)1 << threadIdx.x;
     if (threadIdx.x < WORD) {
         reached[threadIdx.x] = 1;
         depth[threadIdx.x] = 0;
     }
     for (uint32_t level = 1; level <= c.most_levels; level++) {
-        if (threadIdx.x == 0)
-            any = 0;
+        if (threadIdx.x == 0) any = 0;
         __syncthreads();
         expand(c, o);
         __syncthreads();
@@ -121,8 +116,7 @@ __global__ void __launch_bounds__(BLOCK) search_word(counting c)
         __syncthreads();
         bool goes_on = any != 0;
         __syncthreads(); /* before thread 0 wipes it */
-        if (!goes_on)
-            break;
+        if (!goes_on) break;
     }
     __syncthreads();
     if (has_source) {
@@ -140,8 +134,7 @@ uint32_t blocks_of(const sf_backend_device *device, uint32_t vertex_count)
     uint32_t words = (uint32_t)(((uint64_t)vertex_count + WORD - 1) / WORD);
     uint32_t most = (uint32_t)device->properties.multiProcessorCount * BLOCKS_EACH;
     uint64_t fit = MOST_BYTES / (3 * sizeof(bits) * (uint64_t)vertex_count);
-    if (fit < most)
-        most = fit > 0 ? (uint32_t)fit : 1;
+    if (fit < most) most = fit > 0 ? (uint32_t)fit : 1;
     return words < most ? words : most;
 }
 
@@ -152,10 +145,8 @@ int open_arrays(counting *c, arrays *a, sf_backend_device *device, const sf_back
     int status = sf_gpu_upload_lists(device, &c->out, a->lists, out, n, 0, n, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &a->words, 3 * sizeof(bits) * (size_t)n * blocks, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &a->reached, n * sizeof(uint32_t), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &a->depth, n * sizeof(uint32_t), error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &a->reached, n * sizeof(uint32_t), error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &a->depth, n * sizeof(uint32_t), error);
     c->words = (bits *)a->words.data;
     c->reached = (uint32_t *)a->reached.data;
     c->depth = (uint32_t *)a->depth.data;
@@ -174,8 +165,7 @@ int search_all(counting *c, sf_backend_device *device, uint32_t blocks, const sf
         c->first_word = first;
         search_word<<<at_once, BLOCK, 0, device->work>>>(*c);
         SF_GPU_LAUNCHED();
-        if (progress != NULL)
-            SF_GPU_TRY(cudaStreamSynchronize(device->work));
+        if (progress != NULL) SF_GPU_TRY(cudaStreamSynchronize(device->work));
     }
     return SF_OK;
 }
@@ -186,8 +176,7 @@ int sf_gpu_search_count(sf_backend_device *device, const sf_backend_lists *out, 
                         uint32_t most_levels, uint32_t *reached, uint32_t *depth, const sf_progress *progress,
                         sf_error *error)
 {
-    if (vertex_count == 0)
-        return SF_OK;
+    if (vertex_count == 0) return SF_OK;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     counting c = {};
     c.vertex_count = vertex_count;
@@ -196,12 +185,9 @@ int sf_gpu_search_count(sf_backend_device *device, const sf_backend_lists *out, 
     uint32_t blocks = blocks_of(device, vertex_count);
     size_t bytes = vertex_count * sizeof(uint32_t);
     int status = open_arrays(&c, &a, device, out, blocks, error);
-    if (status == SF_OK)
-        status = search_all(&c, device, blocks, progress, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(device, reached, c.reached, bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(device, depth, c.depth, bytes, error);
+    if (status == SF_OK) status = search_all(&c, device, blocks, progress, error);
+    if (status == SF_OK) status = sf_gpu_download(device, reached, c.reached, bytes, error);
+    if (status == SF_OK) status = sf_gpu_download(device, depth, c.depth, bytes, error);
     sf_gpu_array *all[] = {&a.lists[0], &a.lists[1], &a.words, &a.reached, &a.depth};
     for (sf_gpu_array *array : all)
         sf_gpu_array_close(device, array);

@@ -28,8 +28,7 @@ int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_a
     if (status == SF_OK)
         status = sf_gpu_array_send(device, &memory[1], from->targets + begin, edges * sizeof *from->targets,
                                    error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint64_t *offsets = (uint64_t *)memory[0].data;
     if (base != 0) {
         subtract<<<device->properties.multiProcessorCount * 4, 256, 0, device->work>>>(offsets, base,
@@ -42,8 +41,7 @@ int sf_gpu_upload_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_a
 
 static void close_graph(sf_backend_graph *graph)
 {
-    if (graph == NULL)
-        return;
+    if (graph == NULL) return;
     cudaSetDevice(graph->device->ordinal);
     for (sf_gpu_array &array : graph->memory)
         sf_gpu_array_close(graph->device, &array);
@@ -56,8 +54,7 @@ int sf_gpu_graph_open(sf_backend_graph **opened, sf_backend_device *device, cons
     *opened = NULL;
     SF_GPU_TRY(cudaSetDevice(device->ordinal));
     sf_backend_graph *graph = (sf_backend_graph *)sf_alloc(1, sizeof *graph);
-    if (graph == NULL)
-        return sf_fail_memory(error);
+    if (graph == NULL) return sf_fail_memory(error);
     graph->device = device;
     graph->vertex_count = arrays->vertex_count;
     graph->directed = arrays->directed;
@@ -81,14 +78,12 @@ static int cut_lists(sf_backend_device *device, sf_gpu_lists *lists, sf_gpu_arra
 {
     uint64_t begin = 0, end = 0;
     int status = sf_gpu_download(device, &begin, from->offsets + first, sizeof begin, error);
-    if (status == SF_OK)
-        status = sf_gpu_download(device, &end, from->offsets + last, sizeof end, error);
+    if (status == SF_OK) status = sf_gpu_download(device, &end, from->offsets + last, sizeof end, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &memory[0], ((size_t)vertex_count + 1) * sizeof begin, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &memory[1], (end - begin) * sizeof *from->targets, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemcpyAsync(memory[0].data, from->offsets, memory[0].bytes, cudaMemcpyDeviceToDevice,
                                device->work));
     SF_GPU_TRY(cudaMemcpyAsync(memory[1].data, from->targets + begin, memory[1].bytes,
@@ -102,8 +97,7 @@ int sf_gpu_graph_cut(sf_backend_graph **opened, const sf_backend_graph *from, ui
 {
     *opened = NULL;
     sf_backend_graph *graph = (sf_backend_graph *)sf_alloc(1, sizeof *graph);
-    if (graph == NULL)
-        return sf_fail_memory(error);
+    if (graph == NULL) return sf_fail_memory(error);
     graph->device = from->device;
     graph->vertex_count = from->vertex_count;
     graph->directed = from->directed;

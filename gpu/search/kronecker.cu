@@ -38,15 +38,13 @@ __global__ void count_keys(unsigned long long *counts, part p)
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < p.drawn;
          i += (uint64_t)gridDim.x * blockDim.x) {
         sf_edge edge = sf_kronecker_edge(&p.kind, i);
-        if (edge.from == edge.to)
-            continue;
+        if (edge.from == edge.to) continue;
         atomicAdd(&own[edge.from >> p.shift], 1ull);
         atomicAdd(&own[edge.to >> p.shift], 1ull);
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < MOST_PARTS; i += blockDim.x)
-        if (own[i] > 0)
-            atomicAdd(&counts[i], own[i]);
+        if (own[i] > 0) atomicAdd(&counts[i], own[i]);
 }
 
 __device__ uint64_t key_of(const part *p, uint32_t from, uint32_t to)
@@ -71,13 +69,10 @@ __global__ void collect_keys(uint64_t *keys, unsigned long long *end, part p)
         }
         uint32_t place, total;
         scan(scratch).ExclusiveSum((uint32_t)forth + back, place, total);
-        if (threadIdx.x == 0)
-            base = atomicAdd(end, (unsigned long long)total);
+        if (threadIdx.x == 0) base = atomicAdd(end, (unsigned long long)total);
         __syncthreads();
-        if (forth)
-            keys[base + place++] = key_of(&p, edge.from, edge.to);
-        if (back)
-            keys[base + place] = key_of(&p, edge.to, edge.from);
+        if (forth) keys[base + place++] = key_of(&p, edge.from, edge.to);
+        if (back) keys[base + place] = key_of(&p, edge.to, edge.from);
         __syncthreads();
     }
 }
@@ -93,8 +88,7 @@ __global__ void write_lists(uint64_t *offsets, uint32_t *targets, const uint64_t
         targets[base + i] = (uint32_t)(keys[i] & mask);
     for (uint64_t row = thread; row < rows; row += threads)
         offsets[p.index * rows + row] = base + sf_gpu_lower_bound(keys, count, row << p.kind.scale);
-    if (thread == 0)
-        offsets[(p.index + 1) * rows] = base + count;
+    if (thread == 0) offsets[(p.index + 1) * rows] = base + count;
 }
 
 typedef struct generation {
@@ -116,8 +110,7 @@ static int count_parts(generation *g, sf_error *error)
 {
     sf_backend_device *device = g->graph->device;
     int status = sf_gpu_array_open(device, &g->counters, sizeof g->counts, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaMemsetAsync(g->counters.data, 0, sizeof g->counts, device->work));
     count_keys<<<grid(device), BLOCK, 0, device->work>>>((unsigned long long *)g->counters.data, g->part);
     SF_GPU_LAUNCHED();
@@ -135,8 +128,7 @@ static int open_arrays(generation *g, sf_error *error)
     sf_gpu_array *memory = g->graph->memory;
     int status = sf_gpu_array_open(device, &memory[0],
                                    (((size_t)1 << g->part.kind.scale) + 1) * sizeof(uint64_t), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &memory[1], total * sizeof(uint32_t), error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &memory[1], total * sizeof(uint32_t), error);
     for (int i = 0; i < 2 && status == SF_OK; i++)
         status = sf_gpu_array_open(device, &g->keys[i], most * sizeof(uint64_t), error);
     return status;
@@ -154,10 +146,8 @@ static int make_part(generation *g, uint32_t index, sf_error *error)
     int status = SF_OK;
     if (count > 0)
         status = sf_gpu_sort_keys(device, g->keys, count, (int)(g->part.shift + g->part.kind.scale), error);
-    if (status == SF_OK && count > 0)
-        status = sf_gpu_unique_keys(device, g->keys, count, &kept, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && count > 0) status = sf_gpu_unique_keys(device, g->keys, count, &kept, error);
+    if (status != SF_OK) return status;
     sf_backend_graph *graph = g->graph;
     write_lists<<<grid(device), BLOCK, 0, device->work>>>(
         (uint64_t *)graph->memory[0].data, (uint32_t *)graph->memory[1].data,
@@ -170,8 +160,7 @@ static int make_part(generation *g, uint32_t index, sf_error *error)
 static int make_lists(generation *g, sf_error *error)
 {
     int status = count_parts(g, error);
-    if (status == SF_OK)
-        status = open_arrays(g, error);
+    if (status == SF_OK) status = open_arrays(g, error);
     for (uint32_t i = 0; i < g->parts && status == SF_OK; i++)
         status = make_part(g, i, error);
     sf_backend_graph *graph = g->graph;
@@ -193,8 +182,7 @@ int sf_gpu_generate(sf_backend_graph **generated, sf_backend_device *device, con
          g.parts *= 2)
         g.part.shift--;
     g.graph = (sf_backend_graph *)sf_alloc(1, sizeof *g.graph);
-    if (g.graph == NULL)
-        return sf_fail_memory(error);
+    if (g.graph == NULL) return sf_fail_memory(error);
     g.graph->device = device;
     g.graph->vertex_count = (uint32_t)1 << kind->scale;
     int status = make_lists(&g, error);

@@ -35,13 +35,10 @@ __device__ bool few_are_left(const state *s, uint32_t found, uint32_t left)
 __device__ void append(uint32_t *list, uint32_t *count, bool mine, uint32_t value)
 {
     uint32_t some = __ballot_sync(FULL, mine), place = 0;
-    if (some == 0)
-        return;
-    if (lane_of() == 0)
-        place = atomicAdd(count, __popc(some));
+    if (some == 0) return;
+    if (lane_of() == 0) place = atomicAdd(count, __popc(some));
     place = __shfl_sync(FULL, place, 0) + __popc(some & below(lane_of()));
-    if (mine)
-        list[place] = value;
+    if (mine) list[place] = value;
 }
 
 /* Where a list of a block has room for so many of this lane's. By whole warps. */
@@ -52,8 +49,7 @@ __device__ uint32_t room_for(uint32_t *count, uint32_t mine)
         uint32_t before = __shfl_up_sync(FULL, sum, distance);
         sum += lane >= distance ? before : 0;
     }
-    if (lane == WARP - 1 && sum > 0)
-        first = atomicAdd(count, sum);
+    if (lane == WARP - 1 && sum > 0) first = atomicAdd(count, sum);
     return __shfl_sync(FULL, first, WARP - 1) + sum - mine;
 }
 
@@ -65,8 +61,7 @@ __device__ last_lists collect_left(const state *s, room *r, uint32_t current)
     uint32_t last = (uint32_t)((uint64_t)s->words * (blockIdx.x + 1) / CREW);
     uint32_t *left = memory + first * WARP;
     last_lists lists = {{left, left + n}, left + 2 * (size_t)n, s->visited[current ^ 1], first, last};
-    if (threadIdx.x == 0)
-        r->left = r->fresh = 0;
+    if (threadIdx.x == 0) r->left = r->fresh = 0;
     __syncthreads();
     for (uint32_t base = first; base < last; base += BLOCK * TOGETHER) {
         uint32_t open[TOGETHER], count = 0;
@@ -78,8 +73,7 @@ __device__ last_lists collect_left(const state *s, room *r, uint32_t current)
 #pragma unroll
         for (uint32_t j = 0; j < TOGETHER; j++) {
             uint32_t i = base + j * BLOCK + threadIdx.x;
-            if (i < last)
-                lists.visited[i] = ~open[j];
+            if (i < last) lists.visited[i] = ~open[j];
             count += __popc(open[j]);
         }
         uint32_t place = room_for(&r->left, count);
@@ -103,8 +97,7 @@ __device__ uint32_t find_parent(const state *s, const room *r, const uint32_t *v
         head = __ldg(s->graph.heads + v);
     bool more = (head.w & SF_GPU_MORE) != 0;
     head.w &= ~SF_GPU_MORE;
-    if (parent == NONE && (greatest & SF_GPU_ONLY) == 0)
-        parent = visited_of_three(s, r, visited, head);
+    if (parent == NONE && (greatest & SF_GPU_ONLY) == 0) parent = visited_of_three(s, r, visited, head);
     bool rests = more && parent == NONE;
     if (__any_sync(FULL, rests)) {
         uint32_t found = read_rest(s, r, visited, rests, v);
@@ -117,8 +110,7 @@ __device__ uint32_t find_parent(const state *s, const room *r, const uint32_t *v
 __device__ void write_one(const state *s, uint32_t v, uint32_t level, uint32_t parent)
 {
     uint32_t vertex = __ldg(s->graph.original + v);
-    if (vertex == NONE)
-        return;
+    if (vertex == NONE) return;
     s->levels[vertex - s->graph.first_vertex] = level;
     s->parents[vertex - s->graph.first_vertex] = parent;
 }
@@ -131,21 +123,18 @@ __device__ uint32_t search_left(const state *s, room *r, const last_lists *lists
     const uint32_t *from = lists->left[(level - 1) % 2];
     uint32_t count = r->left;
     load_hubs(s, r, visited);
-    if (threadIdx.x == 0)
-        r->left = r->fresh = 0;
+    if (threadIdx.x == 0) r->left = r->fresh = 0;
     __syncthreads();
     for (uint32_t base = 0; base < count; base += BLOCK) {
         bool there = base + threadIdx.x < count;
         uint32_t v = there ? from[base + threadIdx.x] : 0;
         uint32_t parent = find_parent(s, r, visited, there, v);
-        if (parent != NONE)
-            write_one(s, v, level, parent);
+        if (parent != NONE) write_one(s, v, level, parent);
         append(lists->fresh, &r->fresh, parent != NONE, v);
         append(lists->left[level % 2], &r->left, there && parent == NONE, v);
     }
     __syncthreads();
-    if (threadIdx.x == 0)
-        r->last.found = come_and_wait(s->meeting->crew, &r->crew, CREW, r->fresh);
+    if (threadIdx.x == 0) r->last.found = come_and_wait(s->meeting->crew, &r->crew, CREW, r->fresh);
     __syncthreads();
     return r->last.found;
 }
@@ -156,8 +145,7 @@ __device__ void visit_fresh(const state *s, room *r, const last_lists *lists)
     for (uint32_t i = threadIdx.x; i < r->fresh; i += BLOCK)
         atomicOr(lists->visited + lists->fresh[i] / WARP, 1u << lists->fresh[i] % WARP);
     __syncthreads();
-    if (threadIdx.x == 0)
-        come_and_wait(s->meeting->crew, &r->crew, CREW, 0);
+    if (threadIdx.x == 0) come_and_wait(s->meeting->crew, &r->crew, CREW, 0);
     __syncthreads();
 }
 
@@ -173,11 +161,9 @@ __device__ void search_last(const state *s, room *r, uint32_t current, uint32_t 
     __syncthreads();
     for (const uint32_t *visited = s->visited[current];; visited = lists.visited, level++) {
         uint32_t found = search_left(s, r, &lists, visited, level);
-        if (found > 0 && blockIdx.x == 0 && threadIdx.x == 0)
-            record(s, &r->last, level, true);
+        if (found > 0 && blockIdx.x == 0 && threadIdx.x == 0) record(s, &r->last, level, true);
         left -= found;
-        if (found == 0 || left == 0)
-            break;
+        if (found == 0 || left == 0) break;
         visit_fresh(s, r, &lists);
     }
     for (uint32_t i = threadIdx.x; i < r->left; i += BLOCK)

@@ -37,8 +37,7 @@ __global__ void clear(many m)
     FOR_EACH(i, (uint64_t)m.vertex_count * m.count)
     {
         m.levels[i] = NONE;
-        if (m.parents != NULL)
-            m.parents[i] = NONE;
+        if (m.parents != NULL) m.parents[i] = NONE;
     }
 }
 
@@ -47,16 +46,14 @@ __device__ void record(const many *m, bits found, uint32_t v, uint32_t level, ui
     for (; found != 0; found &= found - 1) {
         uint64_t place = (uint64_t)(__ffsll((long long)found) - 1) * m->vertex_count + v;
         m->levels[place] = level;
-        if (m->parents != NULL)
-            m->parents[place] = parent;
+        if (m->parents != NULL) m->parents[place] = parent;
     }
 }
 
 __global__ void start(many m, const uint32_t *sources)
 {
     uint32_t i = threadIdx.x;
-    if (i >= m.count)
-        return;
+    if (i >= m.count) return;
     bits bit = (bits)1 << i;
     atomicOr(&m.seen[sources[i]], bit);
     atomicOr(&m.frontier[sources[i]], bit);
@@ -69,16 +66,13 @@ __global__ void search_level(many m, uint32_t level)
     uint32_t lane = threadIdx.x % WARP, warps = gridDim.x * (BLOCK / WARP);
     for (uint32_t v = (blockIdx.x * BLOCK + threadIdx.x) / WARP; v < m.vertex_count; v += warps) {
         bits own = m.frontier[v];
-        if (own == 0)
-            continue;
+        if (own == 0) continue;
         for (uint64_t e = m.out.offsets[v] + lane, end = m.out.offsets[v + 1]; e < end; e += WARP) {
             uint32_t neighbour = m.out.targets[e];
             bits fresh = own & ~m.seen[neighbour];
-            if (fresh == 0)
-                continue;
+            if (fresh == 0) continue;
             fresh &= ~atomicOr(&m.next[neighbour], fresh);
-            if (fresh == 0)
-                continue;
+            if (fresh == 0) continue;
             record(&m, fresh, neighbour, level, v);
             *m.found_any = 1;
         }
@@ -109,8 +103,7 @@ int search_word(sf_backend_device *device, const many *m, const uint32_t *source
         advance<<<grid, BLOCK, 0, device->work>>>(*m);
         SF_GPU_LAUNCHED();
         int status = sf_gpu_download(device, &any, m->found_any, sizeof any, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -133,8 +126,7 @@ static int open_arrays(many *m, arrays *a, sf_backend_device *device, bool paren
                   {&a->found_any, sizeof(uint32_t)}};
     for (auto &want : wanted) {
         int status = sf_gpu_array_open(device, want.array, want.bytes, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     m->seen = (bits *)a->seen.data;
     m->frontier = (bits *)a->frontier.data;
@@ -163,10 +155,8 @@ int sf_gpu_search_many(sf_backend_graph *graph, const uint32_t *sources, size_t 
         m.count = (uint32_t)(count - first < WORD ? count - first : WORD);
         size_t place = first * m.vertex_count, bytes = (size_t)m.count * m.vertex_count * sizeof *levels;
         status = sf_gpu_upload(device, a.sources.data, sources + first, m.count * sizeof *sources, error);
-        if (status == SF_OK)
-            status = search_word(device, &m, (const uint32_t *)a.sources.data, error);
-        if (status == SF_OK)
-            status = sf_gpu_download(device, levels + place, m.levels, bytes, error);
+        if (status == SF_OK) status = search_word(device, &m, (const uint32_t *)a.sources.data, error);
+        if (status == SF_OK) status = sf_gpu_download(device, levels + place, m.levels, bytes, error);
         if (status == SF_OK && parents != NULL)
             status = sf_gpu_download(device, parents + place, m.parents, bytes, error);
     }

@@ -101,8 +101,7 @@ __device__ void hear_all(const part *p, shared_room *r, const tally *t, uint32_t
         found += __shfl_xor_sync(FULL, found, distance);
         edges += __shfl_xor_sync(FULL, edges, distance);
     }
-    if (lane == 0)
-        r->own.last = tally{edges, (uint32_t)found, __ldcg(&t->items), __ldcg(&t->large), 0};
+    if (lane == 0) r->own.last = tally{edges, (uint32_t)found, __ldcg(&t->items), __ldcg(&t->large), 0};
 }
 
 /* As meet, with the blocks of all parts. With `sent`, what the outboxes hold is posted for what was found. */
@@ -113,13 +112,10 @@ __device__ void meet_all(const part *p, shared_room *r, meetings *m, tally *t, u
     m->mark++;
     m->round += gridDim.x;
     if (threadIdx.x == 0) {
-        if (found > 0)
-            atomicAdd(&t->found, found);
-        if (edges > 0)
-            atomicAdd(&t->edges, edges);
+        if (found > 0) atomicAdd(&t->found, found);
+        if (edges > 0) atomicAdd(&t->edges, edges);
         __threadfence_system();
-        if (atomicAdd(&p->own.meeting->parted, 1) == m->round - 1)
-            tell_all(p, t, m->mark, sent);
+        if (atomicAdd(&p->own.meeting->parted, 1) == m->round - 1) tell_all(p, t, m->mark, sent);
     }
     if (threadIdx.x < WARP) {
         __syncwarp();
@@ -145,10 +141,8 @@ __device__ uint32_t read_outboxes(const part *p, const shared_room *r, tally *t,
             uint2 one = i < count ? __ldcv(outbox + i) : make_uint2(0, 0);
             uint32_t seen = i < count ? __ldcg(visited + one.x / WARP) : FULL;
             bool mine = claim(visited, one.x, seen) && is_here<true>(s, one.x);
-            if (mine)
-                keep_other(s, local_of<true>(s, one.x), level, one.y);
-            if (__any_sync(FULL, mine))
-                *edges += enqueue_one<true>(s, t, level, mine, one.x);
+            if (mine) keep_other(s, local_of<true>(s, one.x), level, one.y);
+            if (__any_sync(FULL, mine)) *edges += enqueue_one<true>(s, t, level, mine, one.x);
             found += mine;
         }
     }
@@ -179,18 +173,14 @@ __device__ void start(const state *s, uint32_t root)
     uint32_t thread = blockIdx.x * BLOCK + threadIdx.x;
     for (uint32_t i = thread; i < s->words; i += gridDim.x * BLOCK)
         s->visited[0][i] = i == root / WARP ? 1u << root % WARP : 0;
-    if (thread >= WARP)
-        return;
-    if (thread < RING)
-        s->tallies[thread] = tally{0, 0, 0, 0, 0};
+    if (thread >= WARP) return;
+    if (thread < RING) s->tallies[thread] = tally{0, 0, 0, 0, 0};
     __threadfence();
     __syncwarp();
     bool mine = thread == 0 && root != SF_GPU_OUTSIDE && is_here<true>(s, root);
     uint32_t edges = enqueue_one<true>(s, s->tallies, 0, mine, root);
-    if (thread == 0)
-        s->summary->begin = now();
-    if (!mine)
-        return;
+    if (thread == 0) s->summary->begin = now();
+    if (!mine) return;
     s->tallies[0].edges = edges;
     s->tallies[0].found = 1;
     keep_other(s, local_of<true>(s, root), 0, __ldg(s->graph.original + root));
@@ -224,10 +214,8 @@ __device__ uint32_t search_levels(const part *p, shared_room *r, meetings *m, ui
     uint32_t left = s->graph.with_edges - (root != SF_GPU_OUTSIDE), current = 0;
     bool up = false;
     for (uint32_t level = 1;; level++) {
-        if (p->index == 0 && blockIdx.x == 0 && threadIdx.x == 0)
-            record(s, &r->own.last, level - 1, up);
-        if (left == 0 || root == SF_GPU_OUTSIDE)
-            return current;
+        if (p->index == 0 && blockIdx.x == 0 && threadIdx.x == 0) record(s, &r->own.last, level - 1, up);
+        if (left == 0 || root == SF_GPU_OUTSIDE) return current;
         bool was_up = up;
         up = choose_up(s, &r->own.last, up, left);
         tally *before = s->tallies + (level - 1) % RING, *t = s->tallies + level % RING;
@@ -235,8 +223,7 @@ __device__ uint32_t search_levels(const part *p, shared_room *r, meetings *m, ui
             enqueue_difference<true>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
             meet(s, &r->own, before, 0, 0, true);
         }
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
+        if (blockIdx.x == 0 && threadIdx.x == 0) s->tallies[(level + 1) % RING] = tally{0, 0, 0, 0, 0};
         if (up) {
             go_up(p, r, m, t, current, level);
             current ^= 1;
@@ -244,8 +231,7 @@ __device__ uint32_t search_levels(const part *p, shared_room *r, meetings *m, ui
             go_down(p, r, m, t, s->visited[current], level);
         }
         left -= r->own.last.found;
-        if (r->own.last.found == 0)
-            return current;
+        if (r->own.last.found == 0) return current;
     }
 }
 
@@ -287,8 +273,7 @@ struct sf_backend_part {
 
 void sf_gpu_part_close(sf_backend_part *part)
 {
-    if (part == NULL)
-        return;
+    if (part == NULL) return;
     sf_backend_device *device = part->device;
     cudaSetDevice(device->ordinal);
     cudaStreamSynchronize(device->work);
@@ -317,8 +302,7 @@ static int open_arrays(sf_backend_part *part, const sf_backend_graph *graph, sf_
         {&part->peers, SF_MOST_DEVICES * sizeof(peer)}};
     for (auto &want : wanted) {
         int status = sf_gpu_array_open(device, want.array, want.bytes, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     SF_GPU_TRY(cudaMemsetAsync(part->posts.data, 0, part->posts.bytes, device->work));
     SF_GPU_TRY(cudaMemcpyAsync(part->offsets.data, graph->out.offsets + first, part->offsets.bytes,
@@ -349,8 +333,7 @@ int sf_gpu_part_take(sf_backend_part **opened, const sf_backend_graph *graph, co
     *opened = NULL;
     SF_GPU_TRY(cudaSetDevice(graph->device->ordinal));
     sf_backend_part *part = (sf_backend_part *)sf_alloc(1, sizeof *part);
-    if (part == NULL)
-        return sf_fail_memory(error);
+    if (part == NULL) return sf_fail_memory(error);
     part->device = graph->device;
     part->view.index = index;
     part->view.count = cut->count;
@@ -373,8 +356,7 @@ int sf_gpu_part_open(sf_backend_part **opened, sf_backend_device *device, const 
     sf_backend_graph *graph;
     *opened = NULL;
     int status = sf_gpu_graph_open(&graph, device, arrays, cut->first[index], cut->first[index + 1], error);
-    if (status == SF_OK)
-        status = sf_gpu_part_take(opened, graph, cut, index, options, error);
+    if (status == SF_OK) status = sf_gpu_part_take(opened, graph, cut, index, options, error);
     sf_gpu_graphs.close(graph);
     return status;
 }
@@ -413,8 +395,7 @@ static int acquaint(sf_backend_part *part, sf_backend_part *const *parts, uint32
     SF_GPU_TRY(cudaSetDevice(part->device->ordinal));
     for (uint32_t i = 0; i < count; i++) {
         int status = open_memory(part, parts[i], error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         const state *s = &parts[i]->view.own;
         peers[i] = peer{{s->visited[0], s->visited[1]}, s->outbox, parts[i]->view.posts};
     }
@@ -433,10 +414,8 @@ static uint32_t collect_here(parts_here *here, int *blocks, sf_backend_part *con
     uint32_t many = 0;
     *blocks = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (parts[i]->device != parts[at]->device)
-            continue;
-        if (i < at)
-            return 0;
+        if (parts[i]->device != parts[at]->device) continue;
+        if (i < at) return 0;
         here->part[many++] = parts[i]->view;
         *blocks = parts[i]->blocks > *blocks ? parts[i]->blocks : *blocks;
     }
@@ -458,8 +437,7 @@ static int launch(sf_backend_part *const *parts, uint32_t count, uint32_t source
         parts_here here;
         int blocks;
         uint32_t many = collect_here(&here, &blocks, parts, count, i);
-        if (many == 0)
-            continue;
+        if (many == 0) continue;
         void *arguments[] = {&here, &source};
         SF_GPU_TRY(cudaSetDevice(device->ordinal));
         SF_GPU_TRY(cudaEventRecord(device->timed[0], device->work));
@@ -493,12 +471,10 @@ static int read_part(sf_backend_part *part, sf_backend_bfs_job *job, sf_error *e
     if (status == SF_OK && job->parents != NULL)
         status =
             sf_gpu_download(device, job->parents + first, part->parents.data, part->parents.bytes, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     job->reached += summary.reached;
     job->edges += summary.edges;
-    if (part->view.index != 0)
-        return SF_OK;
+    if (part->view.index != 0) return SF_OK;
     job->depth = summary.depth;
     return sf_gpu_read_log(device, &part->log, &summary, job, error);
 }
@@ -526,10 +502,8 @@ int sf_gpu_run_parts(sf_backend_part *const *parts, uint32_t count, sf_backend_b
         else if (!part->acquainted && !enterprise)
             status = acquaint(part, parts, count, error);
     }
-    if (status == SF_OK && enterprise)
-        return run_enterprise(parts, count, job, error);
-    if (status == SF_OK)
-        status = launch(parts, count, job->source, error);
+    if (status == SF_OK && enterprise) return run_enterprise(parts, count, job, error);
+    if (status == SF_OK) status = launch(parts, count, job->source, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         status = read_part(parts[i], job, error);
     return status;

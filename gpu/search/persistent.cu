@@ -9,8 +9,7 @@ namespace
 /* The level of the source, whose neighbours the next one takes from its list. */
 __device__ void mark(const state *s, uint32_t *visited, uint32_t root)
 {
-    if (blockIdx.x != 0 || threadIdx.x != 0 || root == SF_GPU_OUTSIDE)
-        return;
+    if (blockIdx.x != 0 || threadIdx.x != 0 || root == SF_GPU_OUTSIDE) return;
     atomicOr(visited + root / WARP, 1u << root % WARP);
     keep_other(s, root, 0, __ldg(s->graph.original + root));
 }
@@ -33,8 +32,7 @@ __device__ uint32_t search_all_up(const state *s, room *r, uint32_t current, uin
     uint32_t found =
         search_up(s, r, s->visited[current], level,
                   [=](uint32_t word, uint32_t before, uint32_t bits) { next[word] = before | bits; });
-    if (threadIdx.x == 0)
-        r->hub_visited = r->hubs[0] & 1;
+    if (threadIdx.x == 0) r->hub_visited = r->hubs[0] & 1;
     return found;
 }
 
@@ -46,20 +44,17 @@ __device__ uint32_t search_levels(const state *s, room *r, uint32_t root, progre
     bool up = s->direction == SF_BFS_BOTTOM_UP;
     p->component = __ldcg(&s->meeting->component);
     mark(s, s->visited[current], root);
-    if (up)
-        meet(s, r, s->tallies, 0, 0, false);
+    if (up) meet(s, r, s->tallies, 0, 0, false);
     for (uint32_t round = 1; root != SF_GPU_OUTSIDE; round++) { /* of a level, or of several by one block */
         bool was_up = up;
         uint32_t level = p->level + 1;
-        if (level > 1)
-            up = choose_up(s, &r->last, up, p->left);
+        if (level > 1) up = choose_up(s, &r->last, up, p->left);
         tally *before = s->tallies + (round - 1) % RING, *t = s->tallies + round % RING;
         if (was_up && !up) {
             enqueue_difference<false>(s, before, level - 1, s->visited[current ^ 1], s->visited[current]);
             meet(s, r, before, 0, 0, true);
         }
-        if (blockIdx.x == 0 && threadIdx.x == 0)
-            s->tallies[(round + 1) % RING] = tally{0, 0, 0, 0, 0};
+        if (blockIdx.x == 0 && threadIdx.x == 0) s->tallies[(round + 1) % RING] = tally{0, 0, 0, 0, 0};
         unsigned long long edges = 0;
         if (up) {
             meet(s, r, t, search_all_up(s, r, current, level), 0, false);
@@ -69,8 +64,7 @@ __device__ uint32_t search_levels(const state *s, room *r, uint32_t root, progre
             meet(s, r, t, found, edges, true);
         } else if (is_small(&r->last)) {
             search_alone(s, r, t, s->visited[current], p);
-            if (is_over(s, r, &r->last, p))
-                break;
+            if (is_over(s, r, &r->last, p)) break;
             continue;
         } else {
             uint32_t found = search_down<false>(s, &r->last, t, s->visited[current], level, warp_of(),
@@ -79,10 +73,8 @@ __device__ uint32_t search_levels(const state *s, room *r, uint32_t root, progre
         }
         p->level = level;
         p->total += r->last.found;
-        if (r->last.found > 0 && blockIdx.x == 0 && threadIdx.x == 0)
-            record(s, &r->last, level, up);
-        if (is_over(s, r, &r->last, p))
-            break;
+        if (r->last.found > 0 && blockIdx.x == 0 && threadIdx.x == 0) record(s, &r->last, level, up);
+        if (is_over(s, r, &r->last, p)) break;
     }
     return current;
 }
@@ -100,19 +92,16 @@ __global__ void __launch_bounds__(BLOCK, 1) search(const __grid_constant__ state
         record(s, &r.last, 0, false);
     }
     uint32_t current = search_levels(s, &r, root, &p), crew = p.few ? CREW : 0;
-    if (blockIdx.x < crew)
-        search_last(s, &r, current, p.level + 1, p.left);
+    if (blockIdx.x < crew) search_last(s, &r, current, p.level + 1, p.left);
     for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; crew == 0 && i < s->words; i += gridDim.x * BLOCK)
         s->visited[current ^ 1][i] = 0;
     if (s->levels != NULL && blockIdx.x >= crew)
         write_out<false>(s, s->visited[current], source, blockIdx.x - crew, gridDim.x - crew, crew == 0);
     __syncthreads(); /* a source without edges meets nobody: all of a block are to have read the turn by now
                       */
-    if (!go_home(s))
-        return;
+    if (!go_home(s)) return;
     s->meeting->turn = current ^ 1;
-    if (source == NONE)
-        s->meeting->component = p.total;
+    if (source == NONE) s->meeting->component = p.total;
     for (uint32_t i = 0; i < RING; i++)
         s->tallies[i] = tally{0, 0, 0, 0, 0};
 }
@@ -152,8 +141,7 @@ static int open_arrays(sf_gpu_search_memory *m, sf_backend_device *device,
                   {&m->meeting, sizeof(sf_gpu_search_meeting)}};
     for (auto &want : wanted) {
         int status = sf_gpu_array_open(device, want.array, want.bytes, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -163,8 +151,7 @@ int sf_gpu_search_memory_open(sf_gpu_search_memory *m, state *s, sf_backend_devi
                               sf_error *error)
 {
     int status = open_arrays(m, device, arrangement, parted, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (sf_gpu_array *array : {&m->visited[0], &m->visited[1], &m->tallies, &m->meeting})
         SF_GPU_TRY(cudaMemsetAsync(array->data, 0, array->bytes, device->work));
     for (int i = 0; i < 2; i++) {
@@ -221,8 +208,7 @@ static int learn(sf_gpu_persistent *p, sf_error *error)
 {
     sf_gpu_array log = {}, summary = {};
     int status = sf_gpu_array_open(p->device, &log, SF_GPU_LOG * sizeof(sf_gpu_level), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(p->device, &summary, sizeof(sf_gpu_summary), error);
+    if (status == SF_OK) status = sf_gpu_array_open(p->device, &summary, sizeof(sf_gpu_summary), error);
     if (status == SF_OK)
         status = sf_gpu_persistent_run(p, NONE, NULL, NULL, (sf_gpu_level *)log.data,
                                        (sf_gpu_summary *)summary.data, error);
@@ -236,8 +222,7 @@ int sf_gpu_persistent_open(sf_gpu_persistent **opened, const sf_backend_graph *g
 {
     *opened = NULL;
     sf_gpu_persistent *p = (sf_gpu_persistent *)sf_alloc(1, sizeof *p);
-    if (p == NULL)
-        return sf_fail_memory(error);
+    if (p == NULL) return sf_fail_memory(error);
     p->device = graph->device;
     sf_backend_cut whole = {1, {0, graph->vertex_count}};
     int status = sf_gpu_arrange(&p->arrangement, graph, &whole, 0, error);
@@ -257,8 +242,7 @@ int sf_gpu_persistent_open(sf_gpu_persistent **opened, const sf_backend_graph *g
 
 void sf_gpu_persistent_close(sf_gpu_persistent *p)
 {
-    if (p == NULL)
-        return;
+    if (p == NULL) return;
     sf_gpu_search_memory_close(&p->memory, p->device);
     sf_gpu_arrangement_close(p->device, &p->arrangement);
     sf_free(p);

@@ -24,8 +24,7 @@ __global__ void sum_up(sf_gpu_summary *summary, const uint32_t *levels, sf_gpu_l
     unsigned long long reached = 0, edges = 0;
     for (uint64_t v = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; v < count;
          v += (uint64_t)gridDim.x * blockDim.x) {
-        if (levels[v] == UINT32_MAX)
-            continue;
+        if (levels[v] == UINT32_MAX) continue;
         reached++;
         edges += out.offsets[v + 1] - out.offsets[v];
     }
@@ -45,8 +44,7 @@ int sf_gpu_sum_reached(sf_backend_device *device, sf_gpu_summary *summary, const
 
 static void close_search(sf_backend_search *search)
 {
-    if (search == NULL)
-        return;
+    if (search == NULL) return;
     sf_backend_device *device = search->graph->device;
     cudaSetDevice(device->ordinal);
     sf_gpu_persistent_close(search->persistent);
@@ -62,12 +60,10 @@ static int open_results(sf_backend_search *search, sf_error *error)
     sf_backend_device *device = search->graph->device;
     size_t bytes = search->graph->vertex_count * sizeof(uint32_t);
     int status = sf_gpu_array_open(device, &search->levels, bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &search->parents, bytes, error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &search->parents, bytes, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(device, &search->log, SF_GPU_LOG * sizeof(sf_gpu_level), error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(device, &search->summary, sizeof(sf_gpu_summary), error);
+    if (status == SF_OK) status = sf_gpu_array_open(device, &search->summary, sizeof(sf_gpu_summary), error);
     return status;
 }
 
@@ -78,8 +74,7 @@ static int open_search(sf_backend_search **opened, sf_backend_graph *graph,
     SF_GPU_TRY(cudaSetDevice(graph->device->ordinal));
     double start = sf_clock_seconds();
     sf_backend_search *search = (sf_backend_search *)sf_alloc(1, sizeof *search);
-    if (search == NULL)
-        return sf_fail_memory(error);
+    if (search == NULL) return sf_fail_memory(error);
     search->graph = graph;
     int status = open_results(search, error);
     if (status == SF_OK && options->enterprise)
@@ -110,8 +105,7 @@ static int run_enterprise(sf_backend_search *search, const sf_backend_bfs_job *j
     sf_backend_device *device = search->graph->device;
     int status =
         sf_gpu_enterprise_run(&search->enterprise, 1, job->source, log, summary, job->progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
     status = sf_gpu_upload(device, search->log.data, log, summary->logged * sizeof *log, error);
     return status == SF_OK ? sf_gpu_upload(device, search->summary.data, summary, sizeof *summary, error)
@@ -124,8 +118,7 @@ static int run_persistent(sf_backend_search *search, uint32_t source, sf_error *
     int status = sf_gpu_persistent_run(search->persistent, source, (uint32_t *)search->levels.data,
                                        (uint32_t *)search->parents.data, (sf_gpu_level *)search->log.data,
                                        (sf_gpu_summary *)search->summary.data, error);
-    if (status == SF_OK)
-        SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
+    if (status == SF_OK) SF_GPU_TRY(cudaEventRecord(device->timed[1], device->work));
     return status;
 }
 
@@ -142,13 +135,11 @@ static int search_timed(sf_backend_search *search, sf_backend_bfs_job *job, sf_e
     } else {
         status = run_persistent(search, job->source, error);
     }
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_gpu_sum_reached(device, (sf_gpu_summary *)search->summary.data,
                                 (const uint32_t *)search->levels.data, search->graph->out,
                                 search->graph->vertex_count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaStreamSynchronize(device->work));
     float milliseconds = 0;
     SF_GPU_TRY(cudaEventElapsedTime(&milliseconds, device->timed[0], device->timed[1]));
@@ -175,14 +166,11 @@ int sf_gpu_read_log(sf_backend_device *device, const sf_gpu_array *log, const sf
                     sf_backend_bfs_job *job, sf_error *error)
 {
     uint32_t count = told_levels(summary, job);
-    if (count == 0)
-        return SF_OK;
+    if (count == 0) return SF_OK;
     sf_gpu_level *levels = (sf_gpu_level *)sf_resize(NULL, count, sizeof *levels);
-    if (levels == NULL)
-        return sf_fail_memory(error);
+    if (levels == NULL) return sf_fail_memory(error);
     int status = sf_gpu_download(device, levels, log->data, count * sizeof *levels, error);
-    if (status == SF_OK)
-        sf_gpu_tell_log(levels, summary, job);
+    if (status == SF_OK) sf_gpu_tell_log(levels, summary, job);
     sf_free(levels);
     return status;
 }
@@ -199,10 +187,8 @@ static int run(sf_backend_search *search, sf_backend_bfs_job *job, sf_error *err
         status = sf_gpu_download(device, job->levels, search->levels.data, search->levels.bytes, error);
     if (status == SF_OK && job->parents != NULL)
         status = sf_gpu_download(device, job->parents, search->parents.data, search->parents.bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_read_log(device, &search->log, &summary, job, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_gpu_read_log(device, &search->log, &summary, job, error);
+    if (status != SF_OK) return status;
     job->reached = summary.reached;
     job->edges = summary.edges;
     job->depth = summary.depth;

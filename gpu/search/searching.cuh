@@ -186,8 +186,7 @@ __device__ uint32_t inner_word(const state *s, uint32_t word)
 __device__ void keep(const state *s, uint32_t v, uint32_t level, uint32_t other = 0)
 {
     s->marks[v] = (uint8_t)(min(level, DEEP) | other);
-    if (level >= DEEP)
-        s->deep[v] = level;
+    if (level >= DEEP) s->deep[v] = level;
 }
 
 /* The same with another parent, a vertex. */
@@ -216,14 +215,11 @@ __device__ void sum_of_block(room *r, uint32_t *found, unsigned long long *edges
         uint32_t sum = sum_of_warp(*found);
         for (int distance = 16; distance > 0; distance /= 2)
             *edges += __shfl_xor_sync(FULL, *edges, distance);
-        if (lane_of() == 0 && sum > 0)
-            atomicAdd(&r->found_count, sum);
-        if (lane_of() == 0 && *edges > 0)
-            atomicAdd(&r->edge_count, *edges);
+        if (lane_of() == 0 && sum > 0) atomicAdd(&r->found_count, sum);
+        if (lane_of() == 0 && *edges > 0) atomicAdd(&r->edge_count, *edges);
     }
     __syncthreads();
-    if (threadIdx.x != 0)
-        return;
+    if (threadIdx.x != 0) return;
     *found =
         atomicExch(&r->found_count, 0); /* an ordinary load may be done by all threads, and race the store */
     *edges = atomicExch(&r->edge_count, 0ull);
@@ -252,8 +248,7 @@ __device__ void meet(const state *s, room *r, tally *t, uint32_t found, unsigned
 {
     sum_of_block(r, &found, &edges);
     if (threadIdx.x == 0) {
-        if (edges > 0)
-            atomicAdd(&t->edges, edges);
+        if (edges > 0) atomicAdd(&t->edges, edges);
         r->last.found = come_and_wait(s->meeting->came, &r->all, gridDim.x, found);
         if (queued) {
             r->last.edges = __ldcg(&t->edges);
@@ -268,18 +263,15 @@ __device__ void meet(const state *s, room *r, tally *t, uint32_t found, unsigned
  * when it has become a small part of those. */
 __device__ bool choose_up(const state *s, const tally *last, bool up, uint32_t left)
 {
-    if (s->direction != SF_BFS_AUTO)
-        return s->direction == SF_BFS_BOTTOM_UP;
-    if (!up)
-        return last->edges > 2ull * left + s->words;
+    if (s->direction != SF_BFS_AUTO) return s->direction == SF_BFS_BOTTOM_UP;
+    if (!up) return last->edges > 2ull * left + s->words;
     return last->found > left / 32;
 }
 
 /* By one thread of the search. */
 __device__ void record(const state *s, const tally *last, uint32_t level, bool up)
 {
-    if (level < SF_GPU_LOG)
-        s->log[level] = sf_gpu_level{level > 0 ? last->found : 1, up, now()};
+    if (level < SF_GPU_LOG) s->log[level] = sf_gpu_level{level > 0 ? last->found : 1, up, now()};
     s->summary->depth = level;
     s->summary->logged = level < SF_GPU_LOG ? level + 1 : SF_GPU_LOG;
 }
@@ -295,8 +287,7 @@ __device__ void number_words(const state *s, uint4 place, uint32_t first, uint32
         uint32_t ordinary = __shfl_sync(FULL, place.x, j), hubs = __shfl_sync(FULL, place.y, j);
         uint32_t base = __shfl_sync(FULL, place.z, j);
         inner[j] = ordinary >> lane & 1 ? base + __popc(ordinary & below(lane)) : SF_GPU_OUTSIDE;
-        if (hubs >> lane & 1)
-            inner[j] = __ldg(s->graph.inner + (first + j) * WARP + lane);
+        if (hubs >> lane & 1) inner[j] = __ldg(s->graph.inner + (first + j) * WARP + lane);
     }
 }
 
@@ -348,13 +339,11 @@ __device__ void write_out(const state *s, const uint32_t *visited, uint32_t sour
     uint32_t word = s->graph.first_vertex / WARP + (threadIdx.x / WARP * blocks + block) * OUT;
     uint32_t words = (s->graph.last_vertex + WARP - 1) / WARP;
     uint4 place, next = make_uint4(0, 0, 0, 0);
-    if (lane < OUT && word + lane < words)
-        next = __ldg(places + word + lane);
+    if (lane < OUT && word + lane < words) next = __ldg(places + word + lane);
     for (; word < words; word += step) {
         place = next;
         next = make_uint4(0, 0, 0, 0);
-        if (lane < OUT && word + step + lane < words)
-            next = __ldg(places + word + step + lane);
+        if (lane < OUT && word + step + lane < words) next = __ldg(places + word + step + lane);
         write_words<parted>(s, visited, source, place, word, all);
     }
 }
@@ -364,8 +353,7 @@ __device__ void write_out(const state *s, const uint32_t *visited, uint32_t sour
 __device__ bool go_home(const state *s)
 {
     sf_gpu_search_meeting *m = s->meeting;
-    if (threadIdx.x != 0 || atomicAdd(&m->home, 1) != gridDim.x - 1)
-        return false;
+    if (threadIdx.x != 0 || atomicAdd(&m->home, 1) != gridDim.x - 1) return false;
     m->came[0] = m->came[1] = m->crew[0] = m->crew[1] = 0;
     m->parted = m->home = 0;
     return true;

@@ -21,11 +21,9 @@ __device__ uint32_t place_of(uint32_t *count, uint32_t own)
     } else {
         sum = __popc(some & below(lane));
     }
-    if (some == 0)
-        return 0;
+    if (some == 0) return 0;
     uint32_t of = 31 - __clz(some); /* the last with any */
-    if (lane == of)
-        place = atomicAdd(count, sum + own);
+    if (lane == of) place = atomicAdd(count, sum + own);
     return __shfl_sync(FULL, place, of) + sum;
 }
 
@@ -78,10 +76,8 @@ __device__ bool claim(uint32_t *visited, uint32_t v, uint32_t seen)
 template <bool parted> __device__ bool is_here(const state *s, uint32_t inner)
 {
     const sf_gpu_arranged *g = &s->graph;
-    if (!parted)
-        return true;
-    if (inner >= g->hub_room)
-        return inner - g->shift - g->hub_room < g->local_count - g->hub_room;
+    if (!parted) return true;
+    if (inner >= g->hub_room) return inner - g->shift - g->hub_room < g->local_count - g->hub_room;
     uint32_t v = __ldg(g->original + inner);
     return v >= g->first_vertex && v < g->last_vertex;
 }
@@ -92,8 +88,7 @@ __device__ void send(const state *s, tally *t, uint32_t mine, const uint32_t ids
     uint32_t place = place_of(&t->sent, __popc(mine));
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++)
-        if (mine >> j & 1)
-            s->outbox[place++] = make_uint2(ids[j], parent);
+        if (mine >> j & 1) s->outbox[place++] = make_uint2(ids[j], parent);
 }
 
 /* The bits of those of four vertices of this lane that were still unvisited when it set their bits. All are
@@ -122,8 +117,7 @@ __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint3
     uint4 targets = there ? __ldg(s->graph.out.targets + piece) : make_uint4(0, 0, 0, 0);
     uint32_t ids[4] = {targets.x, targets.y, targets.z, targets.w};
     uint32_t mine = claim_four(visited, there, ids, v);
-    if (__all_sync(FULL, mine == 0))
-        return 0;
+    if (__all_sync(FULL, mine == 0)) return 0;
     uint32_t parent = __ldg(s->graph.original + v); /* on its way while the lists are looked up */
     if (parted) {
         send(s, t, mine, ids, parent);
@@ -133,8 +127,7 @@ __device__ uint32_t look_down(const state *s, tally *t, uint32_t *visited, uint3
     *edges += enqueue<parted>(s, t, level, mine, ids);
 #pragma unroll
     for (uint32_t j = 0; j < 4; j++)
-        if (mine >> j & 1)
-            keep_other(s, local_of<parted>(s, ids[j]), level, parent);
+        if (mine >> j & 1) keep_other(s, local_of<parted>(s, ids[j]), level, parent);
     return __popc(mine);
 }
 
@@ -208,8 +201,7 @@ __device__ void enqueue_difference(const state *s, tally *t, uint32_t level, con
     uint32_t lane = lane_of(), words = s->graph.local_count / WARP;
     for (uint32_t base = warp_of() * WARP; base < words; base += gridDim.x * WARPS * WARP) { /* local */
         uint32_t word = inner_word(s, base + lane), fresh = 0;
-        if (base + lane < words)
-            fresh = __ldcg(before + word) ^ __ldcg(after + word);
+        if (base + lane < words) fresh = __ldcg(before + word) ^ __ldcg(after + word);
         for (uint32_t some = __ballot_sync(FULL, fresh != 0); some != 0; some &= some - 1) {
             int of = __ffs(some) - 1;
             uint32_t bits = __shfl_sync(FULL, fresh, of);

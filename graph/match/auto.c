@@ -37,8 +37,7 @@ typedef struct run {
 
 static int open_rows(run *r, sf_error *error)
 {
-    if (r->has_rows || r->search.job->list)
-        return SF_OK;
+    if (r->has_rows || r->search.job->list) return SF_OK;
     r->has_rows = true;
     int status = sf_rows_open(&r->rows, r->search.space, r->search.plan, error);
     r->search.rows = r->rows.is_open ? &r->rows : NULL;
@@ -51,8 +50,7 @@ static int bring_here(run *r, sf_error *error)
     sf_space *space = r->space;
     const sf_backend_watch watch = sf_match_who_waits(r->search.job);
     int status = space->made != NULL ? sf_made_fetch(space, &watch, error) : SF_OK;
-    if (status != SF_UNAVAILABLE)
-        return status;
+    if (status != SF_UNAVAILABLE) return status;
     const sf_query *query = space->query;
     sf_space_close(space);
     return sf_space_open(space, query, r->search.job->builders, error);
@@ -66,10 +64,8 @@ static int search_here(void *job, sf_crew *crew, sf_error *error)
     int status = bring_here(r, error);
     if (status == SF_OK && r->terms.items != NULL)
         status = sf_split_run(r->search.job, r->search.space, &r->terms, &is_done, error);
-    if (status == SF_OK && !is_done)
-        status = open_rows(r, error);
-    if (status != SF_OK || is_done)
-        return status;
+    if (status == SF_OK && !is_done) status = open_rows(r, error);
+    if (status != SF_OK || is_done) return status;
     r->search.job->result->by_bitmaps = r->search.rows != NULL;
     r->search.kind = r->search.rows != NULL ? &sf_search_by_domains : &sf_search_by_lists;
     return sf_match_search_run(&r->search, error);
@@ -95,8 +91,7 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
     const sf_match_search *s = &r->search;
     double tried;
     int status = r->is_planned ? SF_OK : plan_there(r, false, &tried, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_match_on_device(crew->members[0].device, s->job, s->space, &r->own, &r->is_own, error);
     return status == SF_OK && !r->is_own ? search_here(r, NULL, error) : status;
 }
@@ -107,10 +102,8 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
 static double seconds_here(const void *context)
 {
     run *r = (run *)(uintptr_t)context;
-    if (sf_match_core_steps(r->space, r->search.plan) < WORTH_A_LOOK)
-        return 0;
-    if (r->terms.items == NULL && open_rows(r, NULL) != SF_OK)
-        return 0;
+    if (sf_match_core_steps(r->space, r->search.plan) < WORTH_A_LOOK) return 0;
+    if (r->terms.items == NULL && open_rows(r, NULL) != SF_OK) return 0;
     sf_match_sample sample = sf_match_sample_tree(&r->search);
     r->cost = sf_match_cost_of_search(r->space, &r->terms, &sample, r->search.job->threads);
     r->search.job->result->estimate_s = r->cost.here;
@@ -143,16 +136,13 @@ static int choose_by_terms(run *r, const char **device, sf_error *error)
     const sf_match_job *job = r->search.job;
     sf_match_sample sample = {0};
     *device = sf_device_name(r->space->device);
-    if (r->terms.items == NULL || is_named(job))
-        return SF_OK;
+    if (r->terms.items == NULL || is_named(job)) return SF_OK;
     int status = plan_there(r, true, &sample.tried, error);
-    if (status != SF_OK || isnan(sample.tried))
-        return status;
+    if (status != SF_OK || isnan(sample.tried)) return status;
     r->cost = sf_match_cost_of_search(r->space, &r->terms, &sample, job->threads);
     job->result->estimate_s = r->cost.here;
     job->result->there_s = r->cost.there;
-    if (r->cost.here < r->cost.there)
-        *device = "cpu";
+    if (r->cost.here < r->cost.there) *device = "cpu";
     return SF_OK;
 }
 
@@ -166,8 +156,7 @@ static int search_anywhere(run *r, sf_plan *plan, sf_error *error)
         job->result->estimate_s = sf_match_cost_here(r->space, plan, job->threads);
         status = choose_by_terms(r, &device, error);
     }
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_match_choose_and_run("auto", device, r, &ran, error);
     if (r->is_own)
         *plan = r->own;
@@ -206,8 +195,7 @@ static int search_space(const sf_match_job *job, sf_space *space, sf_plan *plan,
     int status = SF_OK;
     if (!job->list && job->most == UINT64_MAX) /* which a sum of terms cannot tell to be passed */
         status = sf_terms_open(&r.terms, space, plan, error);
-    if (status == SF_OK)
-        status = search_anywhere(&r, plan, error);
+    if (status == SF_OK) status = search_anywhere(&r, plan, error);
     sf_rows_close(&r.rows);
     sf_terms_close(&r.terms);
     return status;
@@ -220,11 +208,9 @@ static int open_space(sf_space *space, const sf_match_job *job, const sf_backend
     double start = sf_clock_seconds();
     sf_device *device = sf_made_device(job->query, job->device, job->builders, job->deadline);
     int status = SF_UNAVAILABLE;
-    if (device != NULL)
-        status = sf_made_open(space, job->query, device, job->builders, watch, error);
+    if (device != NULL) status = sf_made_open(space, job->query, device, job->builders, watch, error);
     job->result->made_there |= status == SF_OK;
-    if (status == SF_UNAVAILABLE)
-        status = sf_space_open(space, job->query, job->builders, error);
+    if (status == SF_UNAVAILABLE) status = sf_space_open(space, job->query, job->builders, error);
     job->result->space_s += sf_clock_seconds() - start;
     return status;
 }
@@ -232,8 +218,7 @@ static int open_space(sf_space *space, const sf_match_job *job, const sf_backend
 /* A job that was stopped since its time is over, before anything was found, is done. */
 static int be_late(const sf_match_job *job, int status)
 {
-    if (status != SF_CANCELLED || !sf_match_is_late(job))
-        return status;
+    if (status != SF_CANCELLED || !sf_match_is_late(job)) return status;
     job->result->truncated = true;
     return SF_OK;
 }
@@ -243,13 +228,11 @@ static int run_auto(const sf_match_job *job, sf_error *error)
     sf_space space;
     const sf_backend_watch watch = sf_match_who_waits(job);
     int status = open_space(&space, job, &watch, error);
-    if (status != SF_OK)
-        return be_late(job, status);
+    if (status != SF_OK) return be_late(job, status);
     sf_plan plan = {.count = job->query->count, .factor = 1};
     for (uint32_t u = 0; u < plan.count; u++)
         plan.steps[u].vertex = u;
-    if (!space.is_empty)
-        status = search_space(job, &space, &plan, error);
+    if (!space.is_empty) status = search_space(job, &space, &plan, error);
     describe(&space, &plan, job->result);
     sf_space_close(&space);
     return be_late(job, status);

@@ -31,8 +31,7 @@ const sf_bitmap_loops *sf_bitmap_best(void);
 /** The first bit from `from` on, below `end`; `end` where there is none. */
 static inline uint32_t sf_bitmap_next(const uint64_t *a, uint32_t from, uint32_t end)
 {
-    if (from >= end)
-        return end;
+    if (from >= end) return end;
     uint64_t word = a[from / 64] & ~UINT64_C(0) << from % 64;
     uint32_t i = from / 64;
     while (word == 0 && ++i * 64 < end)

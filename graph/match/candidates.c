@@ -127,8 +127,7 @@ static int sift_many(sieve *s, uint32_t *kept, uint32_t *count)
 {
     uint64_t *masks = s->f->index->masks, set = sf_bit(s->u);
     s->found = sf_resize(NULL, s->count, 1);
-    if (s->found == NULL)
-        return SF_NO_MEMORY;
+    if (s->found == NULL) return SF_NO_MEMORY;
     sf_parallel_for(s->f->threads, ((size_t)s->count + BLOCK - 1) / BLOCK, test_block, s);
     *count = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -144,8 +143,7 @@ static int sift_many(sieve *s, uint32_t *kept, uint32_t *count)
 /* `kept` may be the vertices. */
 static int sift(sieve *s, uint32_t *kept, uint32_t *count)
 {
-    if (s->count > BLOCK)
-        return sift_many(s, kept, count);
+    if (s->count > BLOCK) return sift_many(s, kept, count);
     *count = sift_few(s, kept);
     return SF_OK;
 }
@@ -181,8 +179,7 @@ static void put_in_order(const finder *f, uint32_t u, uint32_t *list, uint32_t c
         const uint32_t *members = members_of(f->index, f->query->labels[u], &all);
         for (uint32_t i = 0; i < all; i++) {
             uint32_t v = members != NULL ? members[i] : i;
-            if ((f->index->masks[v] & sf_bit(u)) != 0)
-                list[kept++] = v;
+            if ((f->index->masks[v] & sf_bit(u)) != 0) list[kept++] = v;
         }
         return;
     }
@@ -209,8 +206,7 @@ static void grow_vertex(finder *f, uint32_t u, uint32_t w)
             sf_match_neighbours(f->index, out, c->lists[w][i], f->query->labels[u], &near);
         for (size_t n = 0; n < near; n++) {
             uint32_t v = neighbours[n];
-            if ((masks[v] & sf_bit(u)) != 0)
-                continue;
+            if ((masks[v] & sf_bit(u)) != 0) continue;
             c->tested++;
             if (fits(f, u, who, v)) {
                 masks[v] |= sf_bit(u);
@@ -238,8 +234,7 @@ static uint32_t next_vertex(const finder *f)
     uint32_t next = SF_NO_VERTEX;
     double least = 0;
     for (uint32_t u = 0; u < f->query->count; u++) {
-        if ((f->found & sf_bit(u)) != 0)
-            continue;
+        if ((f->found & sf_bit(u)) != 0) continue;
         const bool is_joined = f->fewest[u] != UINT32_MAX;
         const double size = is_joined ? f->fewest[u]
                                       : UINT32_MAX + (double)members_count(f, u) /
@@ -279,8 +274,7 @@ static int find_vertex(finder *f, uint32_t u)
     sf_candidate_lists *c = f->made;
     const uint64_t known = f->when == SF_CANDIDATES_FILTERED ? 0 : f->query->required[u] & f->found;
     sf_need *items = sf_arena_take(f->room, 2 * SF_PATTERN_MOST, sizeof *items);
-    if (items == NULL)
-        return SF_NO_MEMORY;
+    if (items == NULL) return SF_NO_MEMORY;
     sf_needs_list(&f->needs[u], items, f->query, u);
     sf_arena_trim(f->room, items, f->needs[u].count * sizeof *items);
     c->labelled[u] = members_count(f, u);
@@ -290,8 +284,7 @@ static int find_vertex(finder *f, uint32_t u)
         grow_vertex(f, u, f->from[u]);
     else if (status == SF_OK)
         status = filter_vertex(f, u, known);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_arena_trim(f->room, c->lists[u], c->counts[u] * sizeof *c->lists[u]);
     f->pending[u] = f->query->required[u] & ~known;
     c->is_empty = c->counts[u] == 0;
@@ -332,8 +325,7 @@ static int prune(finder *f)
             stale |= f->pending[u] != 0 ? sf_bit(u) : 0;
         for (uint32_t i = 0; i < f->count && stale != 0 && status == SF_OK; i++) {
             const uint32_t u = f->order[as_device || round % 2 != 0 ? i : f->count - 1 - i];
-            if (f->pending[u] != 0 && (!as_device || (stale & sf_bit(u)) != 0))
-                status = prune_vertex(f, u);
+            if (f->pending[u] != 0 && (!as_device || (stale & sf_bit(u)) != 0)) status = prune_vertex(f, u);
         }
     }
     return status;
@@ -372,8 +364,7 @@ int sf_candidates_find(sf_candidate_lists *found, const sf_query *query, unsigne
     int status = f.needs != NULL ? SF_OK : SF_NO_MEMORY;
     while (status == SF_OK && !found->is_empty && f.count < query->count)
         status = find_vertex(&f, next_vertex(&f));
-    if (status == SF_OK)
-        status = prune(&f);
+    if (status == SF_OK) status = prune(&f);
     found->useful = clear_masks(&f);
     return status;
 }

@@ -72,8 +72,7 @@ static double edge_count(const sf_match_index *index)
 
 static double edges_of(const sf_match_index *index, bool out, uint32_t label)
 {
-    if (label == SF_ANY_LABEL)
-        return edge_count(index);
+    if (label == SF_ANY_LABEL) return edge_count(index);
     return (double)(out ? index->out_edges : index->in_edges)[label];
 }
 
@@ -197,15 +196,13 @@ static double fetching(const sf_space *space)
 /* One thread begins, and all go on where it has not ended after `alone` seconds. */
 static double by_threads(double seconds, double alone, unsigned threads)
 {
-    if (threads == 1 || seconds <= alone)
-        return seconds;
+    if (threads == 1 || seconds <= alone) return seconds;
     return alone + THREAD_SECONDS * threads + (seconds - alone) / (THREAD_SHARE * threads);
 }
 
 static double searching_here(const sf_terms *terms, const sf_match_sample *sample, unsigned threads)
 {
-    if (terms->items != NULL)
-        return terms->work * TERM_STEP_SECONDS / fmin(threads, TERM_THREADS);
+    if (terms->items != NULL) return terms->work * TERM_STEP_SECONDS / fmin(threads, TERM_THREADS);
     double patience = (double)sf_match_patience(threads);
     double alone = sample->steps > patience ? patience / sample->steps : 1;
     return by_threads(sample->seconds, alone * sample->seconds, threads);

@@ -72,8 +72,7 @@ static void add_sets(device_job *d)
     for (uint32_t u = 0; u < d->query->count; u++) {
         bool is_first = d->space->twin[u] == u;
         d->set_of[u] = is_first ? d->request.set_count : d->set_of[d->space->twin[u]];
-        if (!is_first)
-            continue;
+        if (!is_first) continue;
         d->sets[d->request.set_count] = d->space->candidates[u];
         d->set_first[d->request.set_count] = u;
         d->set_sizes[d->request.set_count++] = d->space->counts[u];
@@ -140,8 +139,7 @@ static int exclude(device_job *d, uint32_t i, uint32_t w, sf_error *error)
         uint32_t made = 0;
         int status = d->space->made != NULL ? sf_made_exclude(d->space, w, u, &made, error)
                                             : sf_space_exclude(d->space, links, w, u);
-        if (status != SF_OK)
-            return status == SF_NO_MEMORY ? sf_fail_memory(error) : status;
+        if (status != SF_OK) return status == SF_NO_MEMORY ? sf_fail_memory(error) : status;
         list = add_list(d, links, d->space->counts[w], made);
     }
     d->steps[i].lists[d->step_of[w]] = list;
@@ -178,8 +176,7 @@ static bool are_alike(const sf_plan *plan, const sf_space *space, uint32_t u, ui
         return false;
     for (uint64_t left = a->joined; left != 0; left &= left - 1) {
         uint32_t w = (uint32_t)__builtin_ctzll(left);
-        if (space->links_of[w][u] != space->links_of[w][x])
-            return false;
+        if (space->links_of[w][u] != space->links_of[w][x]) return false;
     }
     return true;
 }
@@ -188,8 +185,7 @@ static bool is_alike(const sf_plan *plan, const sf_space *space, uint64_t group)
 {
     uint32_t first = (uint32_t)__builtin_ctzll(group);
     for (uint64_t left = group & (group - 1); left != 0; left &= left - 1)
-        if (!are_alike(plan, space, first, (uint32_t)__builtin_ctzll(left)))
-            return false;
+        if (!are_alike(plan, space, first, (uint32_t)__builtin_ctzll(left))) return false;
     return true;
 }
 
@@ -201,8 +197,7 @@ static void make_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *s
     for (uint32_t g = 0; g < plan->group_count && space->query->semantics != SF_HOMOMORPHISM; g++)
         is_small &= __builtin_popcountll(plan->groups[g]) <= (int)SF_BACKEND_MATCH_GROUP ||
                     is_alike(plan, space, plan->groups[g]);
-    if (!is_small)
-        sf_plan_make_from(plan, space, symmetry, SF_BACKEND_MATCH_GROUP, first);
+    if (!is_small) sf_plan_make_from(plan, space, symmetry, SF_BACKEND_MATCH_GROUP, first);
 }
 
 void sf_match_device_plan(sf_plan *plan, const sf_space *space, const sf_symmetry *symmetry, bool products)
@@ -298,8 +293,7 @@ static int take_rows(const device_job *d, size_t keep, sf_match_result *result)
     uint32_t size = d->plan->count;
     size_t count = d->listed < keep ? d->listed : keep;
     result->embeddings = sf_resize(result->embeddings, count, size * sizeof *result->embeddings);
-    if (result->embeddings == NULL)
-        return SF_NO_MEMORY;
+    if (result->embeddings == NULL) return SF_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         for (uint32_t s = 0; s < size; s++)
             result->embeddings[i * size + d->plan->steps[s].vertex] = d->rows[i * size + s];
@@ -310,12 +304,10 @@ static int take_rows(const device_job *d, size_t keep, sf_match_result *result)
 static int take_answer(const device_job *d, const sf_match_job *job, sf_error *error)
 {
     sf_match_result *result = job->result;
-    if (job->list && take_rows(d, job->keep, result) != SF_OK)
-        return sf_fail_memory(error);
+    if (job->list && take_rows(d, job->keep, result) != SF_OK) return sf_fail_memory(error);
     result->count = sf_saturated_multiply(job->list ? d->listed : d->answer.count, d->plan->factor);
     result->truncated = d->answer.stopped || d->has_more || result->count > job->most;
-    if (result->count > job->most)
-        result->count = job->most;
+    if (result->count > job->most) result->count = job->most;
     result->automorphisms = d->plan->factor;
     result->steps += d->tried;
     result->device_s += d->seconds;
@@ -378,15 +370,13 @@ static int list_first(device_job *d, sf_device *device, size_t keep, bool *done,
         bool is_beyond;
         d->steps[step].count = left < wide ? left : wide;
         status = list_range(d, device, &is_beyond, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (is_beyond) {
             narrow(d, &step, &wide);
             continue;
         }
         add_rows(d);
-        if (d->answer.stopped)
-            break;
+        if (d->answer.stopped) break;
         go_on(d, &step, &wide);
     }
     *done = status == SF_OK;
@@ -398,8 +388,7 @@ static int list(device_job *d, sf_device *device, const sf_match_job *job, bool 
 {
     bool is_beyond;
     int status = reserve_rows(d, job->keep, error);
-    if (status == SF_OK)
-        status = list_range(d, device, &is_beyond, error);
+    if (status == SF_OK) status = list_range(d, device, &is_beyond, error);
     *done = status == SF_OK && !is_beyond;
     if (*done)
         add_rows(d);
@@ -420,13 +409,11 @@ int sf_match_sample_on_device(sf_device *device, const sf_match_job *job, const 
                               const sf_plan *plan, double *tried, sf_error *error)
 {
     device_job *d = sf_alloc(1, sizeof *d);
-    if (d == NULL)
-        return sf_fail_memory(error);
+    if (d == NULL) return sf_fail_memory(error);
     *d = (device_job){.query = job->query, .space = space, .plan = plan};
     int status = put_together(d, job, error);
     d->request.samples = SAMPLES;
-    if (status == SF_OK)
-        status = sf_device_do(device, run_held, d, error);
+    if (status == SF_OK) status = sf_device_do(device, run_held, d, error);
     *tried = (double)d->tried;
     free_job(d);
     return status;
@@ -470,8 +457,7 @@ static int sample_others(sf_plan *plan, const sf_match_job *job, const sf_space 
     for (uint32_t u = 0; u < plan->count && status == SF_OK && is_worth_comparing(job, *tried); u++) {
         sf_plan other;
         double by_other;
-        if (u == usual)
-            continue;
+        if (u == usual) continue;
         make_plan(&other, space, symmetry, SF_PLAN_GROUP, u);
         status = sf_match_sample_on_device(space->device, job, space, &other, &by_other, error);
         if (status == SF_OK && by_other < *tried) {
@@ -489,12 +475,10 @@ int sf_match_best_plan(sf_plan *plan, const sf_match_job *job, const sf_space *s
     sf_match_device_plan(plan, space, symmetry, true);
     bool is_long = plan->work > WORTH_A_SAMPLE || atomic_load(&compared) == SF_PLANS_ALWAYS;
     bool compares = is_long && !checks_anything(plan);
-    if (space->made == NULL || (!compares && !is_asked))
-        return SF_OK;
+    if (space->made == NULL || (!compares && !is_asked)) return SF_OK;
     int status = sf_match_sample_on_device(space->device, job, space, plan, tried, error);
     *tried = status == SF_OK ? *tried : NAN;
-    if (status == SF_OK && compares)
-        status = sample_others(plan, job, space, symmetry, tried, error);
+    if (status == SF_OK && compares) status = sample_others(plan, job, space, symmetry, tried, error);
     return status == SF_UNAVAILABLE ? SF_OK : status; /* the search there tells of it */
 }
 
@@ -508,8 +492,7 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
         return sf_fail(error, SF_UNAVAILABLE, NULL, "lists of more than %d embeddings are the CPU's",
                        MOST_ROWS);
     device_job *d = sf_alloc(1, sizeof *d);
-    if (d == NULL)
-        return sf_fail_memory(error);
+    if (d == NULL) return sf_fail_memory(error);
     *d = (device_job){.query = job->query, .space = space, .plan = plan};
     int status = put_together(d, job, error);
     if (status == SF_OK && job->list)
@@ -517,8 +500,7 @@ int sf_match_on_device(sf_device *device, const sf_match_job *job, const sf_spac
     else if (status == SF_OK)
         status = sf_device_do(device, run_held, d, error);
     *done = status == SF_OK && (*done || !job->list);
-    if (*done)
-        status = take_answer(d, job, error);
+    if (*done) status = take_answer(d, job, error);
     free_job(d);
     return status;
 }

@@ -53,8 +53,7 @@ static const uint64_t *cut(const domains *s, const sf_effect *effect, uint32_t p
     const uint32_t words = sf_rows_words(s->rows, effect->vertex);
     if (effect->rows != NULL)
         return s->loops->cut(room, domain, effect->rows + (size_t)place * words, words) ? room : NULL;
-    if (!sf_bitmap_has(domain, place))
-        return domain;
+    if (!sf_bitmap_has(domain, place)) return domain;
     memcpy(room, domain, words * sizeof *room);
     sf_bitmap_clear(room, place);
     return is_empty(room, words) ? NULL : room;
@@ -121,8 +120,7 @@ static uint64_t count_choices(const domains *s, const uint64_t *const *sets, uin
     bool are_same = true;
     for (uint32_t i = 1; i < count; i++)
         are_same = are_same && memcmp(sets[i], sets[0], words * sizeof *sets[0]) == 0;
-    if (are_same)
-        return sf_falling_factorial(s->loops->count(sets[0], sets[0], words), count);
+    if (are_same) return sf_falling_factorial(s->loops->count(sets[0], sets[0], words), count);
     for (uint32_t i = 0; i < count; i++)
         count_shared(s, sets, count, words, UINT32_C(1) << i, sets[i], i + 1, shared);
     return sf_choices(shared, count);
@@ -131,10 +129,8 @@ static uint64_t count_choices(const domains *s, const uint64_t *const *sets, uin
 /* Of one tail after the last step of the core. */
 static uint64_t count_tail(const domains *s, const tail *t, uint32_t place)
 {
-    if (t->effect == NULL)
-        return t->size;
-    if (t->effect->rows == NULL)
-        return t->size - (sf_bitmap_has(t->domain, place) ? 1u : 0u);
+    if (t->effect == NULL) return t->size;
+    if (t->effect->rows == NULL) return t->size - (sf_bitmap_has(t->domain, place) ? 1u : 0u);
     return s->loops->count(t->domain, t->effect->rows + (size_t)place * t->words, t->words);
 }
 
@@ -151,8 +147,7 @@ static uint64_t count_group(domains *s, const group *g, uint32_t place)
     for (uint32_t i = 0; i < g->count; i++) {
         const tail *t = &g->tails[i];
         sets[i] = t->effect != NULL ? cut(s, t->effect, place, t->domain, after->room[t->vertex]) : t->domain;
-        if (sets[i] == NULL)
-            return 0;
+        if (sets[i] == NULL) return 0;
     }
     return count_choices(s, sets, g->count, g->tails[0].words);
 }
@@ -160,8 +155,7 @@ static uint64_t count_group(domains *s, const group *g, uint32_t place)
 static const sf_effect *effect_on(const sf_rows *rows, uint32_t depth, uint32_t u)
 {
     for (uint32_t i = 0; i < rows->effect_counts[depth]; i++)
-        if (rows->effects[depth][i].vertex == u)
-            return &rows->effects[depth][i];
+        if (rows->effects[depth][i].vertex == u) return &rows->effects[depth][i];
     return NULL;
 }
 
@@ -236,8 +230,7 @@ static bool finish(domains *s, uint32_t place, uint32_t end, uint64_t *blame)
     uint64_t steps = 0, count = count_rest(s, place, end, &steps, blame);
     if (plan_of(s)->core > 1) /* candidates of the first step have been counted */
         sf_match_steps(&s->base.tally, steps);
-    if (count > 0)
-        sf_match_found(&s->base.tally, count, NULL);
+    if (count > 0) sf_match_found(&s->base.tally, count, NULL);
     return count > 0;
 }
 
@@ -256,10 +249,8 @@ static bool is_last(const domains *s, uint32_t depth)
 /* With one more vertex matched, goes on to the next. */
 static bool try_place(domains *s, uint32_t depth, uint32_t place, uint64_t *blame)
 {
-    if (is_last(s, depth))
-        return finish(s, place, place + 1, blame);
-    if (!match(s, depth, place, blame))
-        return false;
+    if (is_last(s, depth)) return finish(s, place, place + 1, blame);
+    if (!match(s, depth, place, blame)) return false;
     const uint32_t next = plan_of(s)->steps[depth + 1].vertex;
     s->base.end[depth + 1] = s->rows->counts[s->rows->list_of[next]];
     return search_on(s, depth + 1, 0, blame);
@@ -269,8 +260,7 @@ static bool try_place(domains *s, uint32_t depth, uint32_t place, uint64_t *blam
 static bool finish_on(domains *s, uint32_t depth, uint32_t place, uint64_t *blame)
 {
     s->base.at[depth] = place;
-    if (sf_match_search_shares(&s->base, depth))
-        return true;
+    if (sf_match_search_shares(&s->base, depth)) return true;
     bool found = finish(s, place, s->base.end[depth], blame);
     return found || (s->base.given >> depth & 1) != 0;
 }
@@ -283,14 +273,12 @@ static bool search_on(domains *s, uint32_t depth, uint32_t place, uint64_t *blam
     uint64_t all = 0;
     bool found = false;
     s->base.given &= ~sf_bit(depth);
-    if (is_last(s, depth))
-        return finish_on(s, depth, place, blame);
+    if (is_last(s, depth)) return finish_on(s, depth, place, blame);
     for (place = sf_bitmap_next(domain, place, s->base.end[depth]); place < s->base.end[depth];
          place = sf_bitmap_next(domain, place + 1, s->base.end[depth])) {
         uint64_t one = 0;
         s->base.at[depth] = place;
-        if (sf_match_step(&s->base.tally) || sf_match_search_shares(&s->base, depth))
-            return true;
+        if (sf_match_step(&s->base.tally) || sf_match_search_shares(&s->base, depth)) return true;
         if (try_place(s, depth, place, &one)) {
             found = true;
         } else if ((one & sf_bit(u)) == 0) {
@@ -351,8 +339,7 @@ static int open_domains(sf_searcher *searcher)
     size_t words = words_of_level(rows, plan->count) * (plan->core + 1) + (MOST_IN_GROUP + 1) * (size_t)most;
     s->levels = sf_alloc(plan->core + 1, sizeof *s->levels);
     s->memory = sf_resize(NULL, words * sizeof(uint64_t) + ALIGNMENT, 1);
-    if (s->levels == NULL || s->memory == NULL)
-        return SF_NO_MEMORY;
+    if (s->levels == NULL || s->memory == NULL) return SF_NO_MEMORY;
     uintptr_t begin = ((uintptr_t)s->memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     uint64_t *room = (uint64_t *)begin;
     for (uint32_t d = 0; d <= plan->core; d++) {

@@ -43,8 +43,7 @@ static void look_around(sf_match_tally *t)
 
 bool sf_match_step(sf_match_tally *tally)
 {
-    if (++tally->steps % STEPS_BETWEEN_LOOKS == 0)
-        look_around(tally);
+    if (++tally->steps % STEPS_BETWEEN_LOOKS == 0) look_around(tally);
     return atomic_load_explicit(&tally->watch->stop, memory_order_relaxed);
 }
 
@@ -52,8 +51,7 @@ bool sf_match_steps(sf_match_tally *tally, uint64_t steps)
 {
     uint64_t looks = tally->steps / STEPS_BETWEEN_LOOKS;
     tally->steps += steps;
-    if (tally->steps / STEPS_BETWEEN_LOOKS != looks)
-        look_around(tally);
+    if (tally->steps / STEPS_BETWEEN_LOOKS != looks) look_around(tally);
     return atomic_load_explicit(&tally->watch->stop, memory_order_relaxed);
 }
 
@@ -61,8 +59,7 @@ static void hand_over(sf_match_watch *w, size_t place, const uint32_t *vertices)
 {
     size_t row = w->job->query->count;
     void *embeddings = w->job->result->embeddings;
-    if (place >= w->job->keep || w->no_room)
-        return;
+    if (place >= w->job->keep || w->no_room) return;
     w->no_room = sf_reserve(&embeddings, &w->room, (place + 1) * row, sizeof *vertices) != 0;
     w->job->result->embeddings = embeddings;
     if (w->no_room)
@@ -75,8 +72,7 @@ void sf_match_found(sf_match_tally *tally, uint64_t count, const uint32_t *verti
 {
     sf_match_watch *w = tally->watch;
     tally->count = sf_saturated_add(tally->count, count);
-    if (!w->job->list)
-        return;
+    if (!w->job->list) return;
     hand_over(w, atomic_fetch_add(&w->kept, 1), vertices);
     report(tally);
 }
@@ -94,11 +90,9 @@ int sf_match_finish(const sf_match_watch *watch, const sf_match_tally *const *ta
     result->automorphisms = watch->factor;
     bool cancelled = atomic_load(&watch->cancelled);
     result->truncated = cancelled || atomic_load(&watch->truncated) || result->count > watch->job->most;
-    if (result->count > watch->job->most)
-        result->count = watch->job->most;
+    if (result->count > watch->job->most) result->count = watch->job->most;
     size_t kept = atomic_load(&watch->kept);
     result->kept = kept < watch->job->keep ? kept : watch->job->keep;
-    if (watch->no_room)
-        return sf_fail_memory(error);
+    if (watch->no_room) return sf_fail_memory(error);
     return cancelled ? sf_fail(error, SF_CANCELLED, NULL, "stopped before all was searched") : SF_OK;
 }

@@ -59,8 +59,7 @@ static double group_seconds(const sf_lists *s, uint64_t group)
 {
     const sf_match_search *search = s->base.search;
     double sets = exp2(__builtin_popcountll(group)), entries = 0;
-    if ((group & (group - 1)) == 0 || !search->injective)
-        return 0;
+    if ((group & (group - 1)) == 0 || !search->injective) return 0;
     if (search->rows != NULL) {
         double words = sf_rows_words(search->rows, (uint32_t)__builtin_ctzll(group));
         return sets * (SET_SECONDS + WORD_SECONDS * words);
@@ -145,15 +144,12 @@ static void descend_once(sf_lists *s, estimate *e)
         uint32_t u = step->vertex;
         sf_lists_find(s, step);
         e->cost += add_step(s, e, depth, branches);
-        if (depth >= plan->core)
-            continue; /* not searched, only counted */
-        if (s->length[u] == 0)
-            break;
+        if (depth >= plan->core) continue; /* not searched, only counted */
+        if (s->length[u] == 0) break;
         branches *= draw_candidate(s, &e->random, depth);
         s->vertex[u] = s->base.search->space->candidates[u][s->base.place[u]];
         bool is_used = s->base.search->injective && s->user[s->vertex[u]] != 0;
-        if (is_used || sf_lists_broken(s, u, step->checked, s->vertex[u]) != SF_NO_VERTEX)
-            break;
+        if (is_used || sf_lists_broken(s, u, step->checked, s->vertex[u]) != SF_NO_VERTEX) break;
         s->user[s->vertex[u]] = s->base.search->injective;
     }
     for (uint32_t g = 0; g < plan->group_count && depth == plan->count; g++)
@@ -175,8 +171,7 @@ sf_match_sample sf_match_sample_tree(sf_match_search *search)
             (e.descents < MOST_DESCENTS && e.cost < ESTIMATING * e.all.seconds / e.descents)))
         descend_once(&s, &e);
     sf_lists_close(&s.base);
-    if (status != SF_OK)
-        return (sf_match_sample){0};
+    if (status != SF_OK) return (sf_match_sample){0};
     double share = job->list && e.found > (double)job->most * e.descents ? (double)job->most / e.found
                                                                          : 1.0 / e.descents;
     return (sf_match_sample){e.all.seconds * share, e.all.steps * share, e.all.tried * share};

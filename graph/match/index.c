@@ -20,8 +20,7 @@ static int list_labels(sf_match_index *index, sf_error *error)
 {
     uint32_t n = index->out->vertex_count;
     index->label_values = sf_resize(NULL, n, sizeof *index->label_values);
-    if (index->label_values == NULL)
-        return sf_fail_memory(error);
+    if (index->label_values == NULL) return sf_fail_memory(error);
     memcpy(index->label_values, index->out->vertex_labels, n * sizeof *index->label_values);
     qsort(index->label_values, n, sizeof *index->label_values, compare_labels);
     for (uint32_t v = 0; v < n; v++)
@@ -43,20 +42,17 @@ static int label_vertices(sf_match_index *index, sf_error *error)
 {
     uint32_t n = index->out->vertex_count;
     index->label_count = 0;
-    if (index->out->vertex_labels != NULL && n > 0 && list_labels(index, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (index->out->vertex_labels != NULL && n > 0 && list_labels(index, error) != SF_OK) return SF_NO_MEMORY;
     if (index->label_count > 1) {
         index->labels = sf_resize(NULL, n, sizeof *index->labels);
-        if (index->labels == NULL)
-            return sf_fail_memory(error);
+        if (index->labels == NULL) return sf_fail_memory(error);
         for (uint32_t v = 0; v < n; v++)
             index->labels[v] = sf_match_dense_label(index, index->out->vertex_labels[v]);
     }
     index->label_count = index->label_count > 0 ? index->label_count : 1;
     index->by_label = sf_alloc((size_t)index->label_count + 1, sizeof *index->by_label);
     index->members = sf_resize(NULL, n, sizeof *index->members);
-    if (index->by_label == NULL || index->members == NULL)
-        return sf_fail_memory(error);
+    if (index->by_label == NULL || index->members == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < n; v++)
         index->by_label[sf_match_label(index, v) + 1]++;
     for (uint32_t l = 0; l < index->label_count; l++)
@@ -91,8 +87,7 @@ static uint64_t fill_directory(const sf_match_index *index, sf_label_lists *list
         lists->directory[v] = entries;
         for (uint64_t e = start; e < stop; e++) {
             uint32_t label = index->labels[lists->targets[e]];
-            if (e > start && label == index->labels[lists->targets[e - 1]])
-                continue;
+            if (e > start && label == index->labels[lists->targets[e - 1]]) continue;
             if (lists->labels != NULL) {
                 lists->labels[entries] = label;
                 lists->starts[entries] = e;
@@ -101,8 +96,7 @@ static uint64_t fill_directory(const sf_match_index *index, sf_label_lists *list
         }
     }
     lists->directory[graph->vertex_count] = entries;
-    if (lists->labels != NULL)
-        lists->starts[entries] = sf_csr_edge_count(graph);
+    if (lists->labels != NULL) lists->starts[entries] = sf_csr_edge_count(graph);
     return entries;
 }
 
@@ -120,8 +114,7 @@ static int build_lists(const sf_match_index *index, sf_label_lists *lists, const
         lists->starts = sf_resize(NULL, entries + 1, sizeof *lists->starts);
         status = lists->labels != NULL && lists->starts != NULL ? SF_OK : SF_NO_MEMORY;
     }
-    if (status == SF_OK)
-        fill_directory(index, lists, graph);
+    if (status == SF_OK) fill_directory(index, lists, graph);
     sf_free(next);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
@@ -155,8 +148,7 @@ static int note_kinds(sf_match_index *index, uint64_t **kinds, uint64_t **edges,
 {
     *kinds = sf_alloc(graph->vertex_count, sizeof **kinds);
     *edges = sf_alloc(index->label_count, sizeof **edges);
-    if (*kinds == NULL || *edges == NULL)
-        return sf_fail_memory(error);
+    if (*kinds == NULL || *edges == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         (*edges)[sf_match_label(index, v)] += sf_csr_degree(graph, v);
         for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++) {
@@ -204,20 +196,16 @@ int sf_match_open(sf_match_index **out, const sf_csr *data, sf_error *error)
 {
     *out = NULL;
     sf_match_index *index = sf_alloc(1, sizeof *index);
-    if (index == NULL)
-        return sf_fail_memory(error);
+    if (index == NULL) return sf_fail_memory(error);
     index->out = index->in = data;
     int status = SF_OK;
     if (data->directed) {
         status = sf_csr_transpose(&index->turned, data, error);
         index->in = &index->turned;
     }
-    if (status == SF_OK)
-        status = label_vertices(index, error);
-    if (status == SF_OK)
-        status = list_neighbours(index, error);
-    if (status == SF_OK)
-        status = open_room(index, error);
+    if (status == SF_OK) status = label_vertices(index, error);
+    if (status == SF_OK) status = list_neighbours(index, error);
+    if (status == SF_OK) status = open_room(index, error);
     if (status == SF_OK)
         *out = index;
     else
@@ -243,8 +231,7 @@ static void free_relatives(sf_relatives *relatives)
 
 void sf_match_close(sf_match_index *index)
 {
-    if (index == NULL)
-        return;
+    if (index == NULL) return;
     if (index->there != NULL) /* borrows what follows */
         sf_match_there_close(index->there);
     sf_free(index->there);
@@ -255,17 +242,14 @@ void sf_match_close(sf_match_index *index)
     sf_free(index->members);
     sf_label_lists_free(&index->out_lists);
     sf_label_lists_free(&index->in_lists);
-    if (index->in_kinds != index->out_kinds)
-        sf_free(index->in_kinds);
-    if (index->in_edges != index->out_edges)
-        sf_free(index->in_edges);
+    if (index->in_kinds != index->out_kinds) sf_free(index->in_kinds);
+    if (index->in_edges != index->out_edges) sf_free(index->in_edges);
     sf_free(index->out_kinds);
     sf_free(index->out_edges);
     sf_free(index->masks);
     sf_free(index->places);
     sf_free(index->users);
-    if (index->room != NULL)
-        sf_arena_free(index->room);
+    if (index->room != NULL) sf_arena_free(index->room);
     sf_free(index->room);
     if (index->kinds != NULL) {
         sf_label_lists_free(&index->kinds->out);

@@ -92,8 +92,7 @@ static int write_block(void *context, unsigned worker, size_t block)
         for (uint64_t row = first; row < end; row++) {
             uint64_t key = l->keys[row];
             l->lists->targets[row] = (uint32_t)key;
-            if (row > first && kind_of(key) == kind_of(l->keys[row - 1]))
-                continue;
+            if (row > first && kind_of(key) == kind_of(l->keys[row - 1])) continue;
             l->lists->labels[entry] = kind_of(key);
             l->lists->starts[entry++] = row;
         }
@@ -110,8 +109,7 @@ static int write_lists(const listing *l, unsigned threads)
         directory[v + 1] += directory[v];
     l->lists->labels = sf_resize(NULL, directory[vertices], sizeof *l->lists->labels);
     l->lists->starts = sf_resize(NULL, directory[vertices] + 1, sizeof *l->lists->starts);
-    if (l->lists->labels == NULL || l->lists->starts == NULL)
-        return SF_NO_MEMORY;
+    if (l->lists->labels == NULL || l->lists->starts == NULL) return SF_NO_MEMORY;
     l->lists->starts[directory[vertices]] = sf_csr_edge_count(l->graph);
     sf_parallel_for(threads, blocks_of(l->graph), write_block, (void *)l);
     return SF_OK;
@@ -143,18 +141,15 @@ int sf_kinds_find(const sf_match_index *index, unsigned threads, sf_error *error
 {
     const sf_csr *graph = index->out;
     sf_edge_kinds *kinds = index->kinds;
-    if (kinds->out.directory != NULL)
-        return SF_OK;
+    if (kinds->out.directory != NULL) return SF_OK;
     for (uint64_t row = 0; row < sf_csr_edge_count(graph); row++)
         kinds->greatest =
             graph->edge_labels[row] > kinds->greatest ? graph->edge_labels[row] : kinds->greatest;
     if (((uint64_t)kinds->greatest + 2) * index->label_count > UINT32_MAX) /* one label is no edge's */
         return SF_OK;
     int status = list_direction(index, true, threads);
-    if (status == SF_OK && index->in != index->out)
-        status = list_direction(index, false, threads);
-    if (status == SF_OK)
-        return SF_OK;
+    if (status == SF_OK && index->in != index->out) status = list_direction(index, false, threads);
+    if (status == SF_OK) return SF_OK;
     sf_label_lists_free(&kinds->out);
     sf_label_lists_free(&kinds->in);
     return sf_fail_memory(error);
@@ -169,8 +164,7 @@ uint32_t sf_kinds_label(const sf_match_index *index, uint32_t value)
 const uint32_t *sf_kinds_neighbours(const sf_match_index *index, bool out, uint32_t vertex, uint32_t edge,
                                     uint32_t label, size_t *count)
 {
-    if (edge == SF_ANY_LABEL)
-        return sf_match_neighbours(index, out, vertex, label, count);
+    if (edge == SF_ANY_LABEL) return sf_match_neighbours(index, out, vertex, label, count);
     const sf_label_lists *lists = out || index->in == index->out ? &index->kinds->out : &index->kinds->in;
     bool any = label == SF_ANY_LABEL;
     uint32_t kind = edge * index->label_count + (any ? 0 : label), kinds = any ? index->label_count : 1;

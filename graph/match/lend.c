@@ -17,8 +17,7 @@ sf_backend_labelled sf_match_lists_lent(const sf_label_lists *lists)
 
 void sf_match_recall(const sf_match_index *index, sf_device *device)
 {
-    if (index->there->device != device)
-        sf_match_there_close(index->there);
+    if (index->there->device != device) sf_match_there_close(index->there);
 }
 
 void sf_match_forget(const sf_match_index *index)
@@ -33,8 +32,7 @@ int sf_match_lend(const sf_match_index *index, sf_device *device, const sf_backe
                   sf_error *failure)
 {
     sf_match_there *there = index->there;
-    if (there->data != NULL)
-        return SF_OK;
+    if (there->data != NULL) return SF_OK;
     sf_backend_data_job job = {.watch = watch,
                                .vertex_count = index->out->vertex_count,
                                .directed = index->in != index->out,

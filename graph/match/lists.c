@@ -77,8 +77,7 @@ uint32_t sf_lists_broken(const sf_lists *s, uint32_t u, uint64_t checked, uint32
 void sf_lists_find(sf_lists *s, const sf_order_step *step)
 {
     intersect(s, step->vertex, step->joined);
-    if (step->greater != 0)
-        cut_smaller(s, step->vertex, step->greater);
+    if (step->greater != 0) cut_smaller(s, step->vertex, step->greater);
 }
 
 /* ---- the end of the order ---- */
@@ -91,10 +90,8 @@ static uint32_t list_free(const sf_lists *s, const sf_order_step *step, uint32_t
     const uint32_t *candidates = s->base.search->space->candidates[u];
     for (uint32_t i = 0; i < s->length[u]; i++) {
         uint32_t v = candidates[s->list[u][i]];
-        if (s->base.search->injective && s->user[v] != 0)
-            continue;
-        if (step->checked == 0 || sf_lists_broken(s, u, step->checked, v) == SF_NO_VERTEX)
-            out[count++] = v;
+        if (s->base.search->injective && s->user[v] != 0) continue;
+        if (step->checked == 0 || sf_lists_broken(s, u, step->checked, v) == SF_NO_VERTEX) out[count++] = v;
     }
     return count;
 }
@@ -125,8 +122,7 @@ static uint64_t count_group(const sf_lists *s, uint64_t group)
     uint32_t *next = s->scratch;
     const sf_order_step *first = sf_plan_step(s->base.search->plan, sf_lowest(group));
     bool is_single = (group & (group - 1)) == 0, are_same = true;
-    if (is_single && first->checked == 0)
-        return count_free(s, first->vertex);
+    if (is_single && first->checked == 0) return count_free(s, first->vertex);
     uint64_t product = 1;
     for (; group != 0; group &= group - 1, count++) {
         lists[count] = next;
@@ -136,8 +132,7 @@ static uint64_t count_group(const sf_lists *s, uint64_t group)
         are_same = are_same && counts[count] == counts[0] &&
                    memcmp(lists[count], lists[0], counts[0] * sizeof *lists[0]) == 0;
     }
-    if (count == 1 || product == 0 || !s->base.search->injective)
-        return product;
+    if (count == 1 || product == 0 || !s->base.search->injective) return product;
     return are_same ? sf_falling_factorial(counts[0], count) : sf_sorted_choices(lists, counts, count, next);
 }
 
@@ -149,8 +144,7 @@ static bool finish(sf_lists *s, uint64_t *blame)
     for (uint32_t g = 0; g < plan->group_count && count > 0; g++)
         count = sf_saturated_multiply(count, count_group(s, plan->groups[g]));
     *blame = UINT64_MAX;
-    if (count == 0)
-        return false;
+    if (count == 0) return false;
     sf_match_found(&s->base.tally, count, s->vertex);
     return true;
 }
@@ -181,8 +175,7 @@ static bool find_decided(sf_lists *s, uint32_t depth, uint64_t *blame)
 static bool descend(sf_lists *s, uint32_t depth, uint64_t *blame)
 {
     const sf_plan *plan = s->base.search->plan;
-    if (!find_decided(s, depth, blame))
-        return false;
+    if (!find_decided(s, depth, blame)) return false;
     return depth + 1 == plan->core ? finish(s, blame) : search(s, depth + 1, blame);
 }
 
@@ -216,8 +209,7 @@ static bool search_on(sf_lists *s, uint32_t depth, uint64_t *blame)
     bool found = false;
     for (s->base.given &= ~sf_bit(depth); s->base.at[depth] < s->base.end[depth]; s->base.at[depth]++) {
         uint64_t one = 0;
-        if (sf_match_step(&s->base.tally) || sf_match_search_shares(&s->base, depth))
-            return true;
+        if (sf_match_step(&s->base.tally) || sf_match_search_shares(&s->base, depth)) return true;
         if (try_candidate(s, depth, s->list[u][s->base.at[depth]], &one)) {
             found = true;
         } else if ((one & sf_bit(u)) == 0) {
@@ -296,8 +288,7 @@ int sf_lists_open(sf_searcher *searcher)
     s->buffer[0] = room;
     s->user = searcher->tally.is_caller ? query->index->users
                                         : sf_alloc(query->index->out->vertex_count, sizeof *s->user);
-    if (room == NULL || s->user == NULL)
-        return SF_NO_MEMORY;
+    if (room == NULL || s->user == NULL) return SF_NO_MEMORY;
     for (uint32_t u = 0; u < query->count; u++) {
         s->buffer[u] = room;
         room += space->counts[u];
@@ -313,8 +304,7 @@ void sf_lists_close(sf_searcher *searcher)
 {
     sf_lists *s = (sf_lists *)searcher;
     sf_free(s->buffer[0]);
-    if (!searcher->tally.is_caller)
-        sf_free(s->user);
+    if (!searcher->tally.is_caller) sf_free(s->user);
 }
 
 const sf_search_kind sf_search_by_lists = {.size = sizeof(sf_lists),

@@ -61,20 +61,16 @@ sf_device *sf_made_device(const sf_query *query, const char *name, unsigned thre
 {
     int when = atomic_load(&wanted);
     bool is_any = name == NULL || strcmp(name, "auto") == 0;
-    if (when == SF_MADE_NEVER || (!is_any && strcmp(name, "cpu") == 0) || !can_be(query))
-        return NULL;
+    if (when == SF_MADE_NEVER || (!is_any && strcmp(name, "cpu") == 0) || !can_be(query)) return NULL;
     sf_match_cost cost = sf_match_cost_of_space(query, threads, !is_any);
-    if (when == SF_MADE_WORTH && cost.here <= cost.there)
-        return NULL;
+    if (when == SF_MADE_WORTH && cost.here <= cost.there) return NULL;
     sf_device *device = find_device(name, is_any, &cost);
-    if (device == NULL)
-        return NULL;
+    if (device == NULL) return NULL;
     sf_match_there *there = query->index->there;
     bool is_there = there->data != NULL && there->device == device;
     double copying = is_there ? 0 : sf_match_cost_of_copying(query->index);
     there->spared += cost.here - cost.there;
-    if (deadline > 0 && sf_clock_seconds() + copying > deadline)
-        return NULL;
+    if (deadline > 0 && sf_clock_seconds() + copying > deadline) return NULL;
     return when == SF_MADE_ALWAYS || there->spared > copying ? device : NULL;
 }
 
@@ -145,8 +141,7 @@ static void take_answer(sf_space *s, const sf_backend_space_answer *answer)
 
 static bool *flag_of(sf_backend_link *link, bool out, bool absent)
 {
-    if (out)
-        return absent ? &link->no_out : &link->out;
+    if (out) return absent ? &link->no_out : &link->out;
     return absent ? &link->no_in : &link->in;
 }
 
@@ -201,14 +196,12 @@ static void free_links(linking *l)
 static int link_all(sf_space *s, sf_device *device, sf_error *failure)
 {
     linking l = {.space = s};
-    if (sf_space_name_links(s) != SF_OK)
-        return sf_fail_memory(failure);
+    if (sf_space_name_links(s) != SF_OK) return sf_fail_memory(failure);
     int status = reserve_links(&l, s->links_count, failure);
     for (; l.count < s->links_count && status == SF_OK; l.count++)
         l.links[l.count] = link_of(s->query, s->links[l.count].from, s->links[l.count].to,
                                    l.edges + l.count * s->query->edge_count);
-    if (status == SF_OK)
-        status = link_held(&l, device, failure);
+    if (status == SF_OK) status = link_held(&l, device, failure);
     for (size_t i = 0; i < s->links_count && status == SF_OK; i++)
         s->links[i].count = l.totals[i];
     free_links(&l);
@@ -230,8 +223,7 @@ static int make_held(void *context, sf_device *device, sf_error *failure)
         status = sf_fail(failure, SF_UNAVAILABLE, NULL,
                          "the graph was given back, since other jobs lacked memory");
     }
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     take_answer(s, &answer);
     return s->is_empty ? SF_OK : link_all(s, device, failure);
 }
@@ -240,8 +232,7 @@ int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsi
                  const sf_backend_watch *watch, sf_error *error)
 {
     asked *a = sf_alloc(1, sizeof *a);
-    if (a == NULL)
-        return sf_fail_memory(error);
+    if (a == NULL) return sf_fail_memory(error);
     sf_space_begin(space, query, threads);
     space->device = device;
     sf_match_recall(query->index, device);
@@ -249,13 +240,11 @@ int sf_made_open(sf_space *space, const sf_query *query, sf_device *device, unsi
     a->threads = threads;
     a->job.watch = watch;
     int status = ask(a, error);
-    if (status == SF_OK)
-        status = sf_device_do(device, make_held, a, error);
+    if (status == SF_OK) status = sf_device_do(device, make_held, a, error);
     for (uint32_t u = 0; u < MOST; u++)
         sf_free(a->allowed[u]);
     sf_free(a);
-    if (status != SF_OK)
-        sf_space_close(space);
+    if (status != SF_OK) sf_space_close(space);
     return status;
 }
 
@@ -293,8 +282,7 @@ static int read_held(void *context, sf_device *device, sf_error *failure)
 static int fetch_vertex(sf_space *s, uint32_t u, sf_error *error)
 {
     s->candidates[u] = sf_arena_take(&s->room, s->counts[u], sizeof *s->candidates[u]);
-    if (s->candidates[u] == NULL)
-        return sf_fail_memory(error);
+    if (s->candidates[u] == NULL) return sf_fail_memory(error);
     reading r = {.space = s, .vertex = u, .candidates = s->candidates[u]};
     return sf_device_do(s->device, read_held, &r, error);
 }
@@ -304,8 +292,7 @@ static int fetch_links(sf_space *s, uint32_t i, sf_error *error)
     sf_links *links = &s->links[i];
     links->offsets = sf_arena_take(&s->room, (size_t)s->counts[links->from] + 1, sizeof *links->offsets);
     links->places = sf_arena_take(&s->room, links->count, sizeof *links->places);
-    if (links->offsets == NULL || links->places == NULL)
-        return sf_fail_memory(error);
+    if (links->offsets == NULL || links->places == NULL) return sf_fail_memory(error);
     reading r = {.space = s, .link = i, .links = links};
     return sf_device_do(s->device, read_held, &r, error);
 }
@@ -324,8 +311,7 @@ int sf_made_fetch(sf_space *space, const sf_backend_watch *watch, sf_error *erro
         status = fetch_vertex(space, u, error);
     for (uint32_t i = 0; i < space->links_count && status == SF_OK; i++) {
         status = look_around(watch, error);
-        if (status == SF_OK)
-            status = fetch_links(space, i, error);
+        if (status == SF_OK) status = fetch_links(space, i, error);
     }
     if (status == SF_OK) {
         sf_match_there_close_space(space->device, space->made);

@@ -22,8 +22,7 @@ static int find_engine(const sf_match_engine **engine, const char *name, sf_erro
 {
     for (size_t i = 0; engines[i] != NULL; i++) {
         *engine = engines[i];
-        if (name == NULL || strcmp((*engine)->name, name) == 0)
-            return SF_OK;
+        if (name == NULL || strcmp((*engine)->name, name) == 0) return SF_OK;
     }
     return sf_fail(error, SF_USAGE, NULL, "there is no matching engine '%s'", name);
 }
@@ -77,8 +76,7 @@ static int count_all(sf_match_job *job, const sf_match_engine *engine, uint64_t 
     job->list = false;
     job->most = most != UINT64_MAX ? sf_saturated_multiply(most, order) : UINT64_MAX;
     int status = engine->run(job, error);
-    if ((status == SF_OK || status == SF_CANCELLED) && result->count != UINT64_MAX)
-        result->count /= order;
+    if ((status == SF_OK || status == SF_CANCELLED) && result->count != UINT64_MAX) result->count /= order;
     result->automorphisms = order > 1 ? order : result->automorphisms;
     return status;
 }
@@ -98,8 +96,7 @@ static int list_and_count(sf_match_job *job, const sf_match_engine *engine, uint
         int status = engine->run(job, error);
         job->threads = threads;
         bool is_late = sf_match_is_late(job);
-        if (status != SF_OK || !result->truncated || most <= job->keep || is_late)
-            return status;
+        if (status != SF_OK || !result->truncated || most <= job->keep || is_late) return status;
     }
     size_t kept = result->kept;
     result->steps = 0;
@@ -126,8 +123,7 @@ void sf_match_tell(sf_match_result *result, const sf_ran *ran)
         memcpy(result->ran.device, ran->device, sizeof ran->device);
         result->ran.memory = ran->memory;
     }
-    if (ran->note[0] != '\0')
-        memcpy(result->ran.note, ran->note, sizeof ran->note);
+    if (ran->note[0] != '\0') memcpy(result->ran.note, ran->note, sizeof ran->note);
 }
 
 int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_match_options *options,
@@ -139,12 +135,9 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
     sf_query query;
     sf_symmetry symmetry;
     int status = find_engine(&engine, options->engine, error);
-    if (status == SF_OK)
-        status = check_options(pattern, options, error);
-    if (status == SF_OK)
-        status = sf_query_open(&query, index, pattern, options->semantics, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = check_options(pattern, options, error);
+    if (status == SF_OK) status = sf_query_open(&query, index, pattern, options->semantics, error);
+    if (status != SF_OK) return status;
     result->ran = (sf_ran){.engine = engine->name, .device = "cpu"};
     for (uint32_t u = 0; u < pattern->vertex_count; u++)
         result->order[u] = u; /* until an engine finds a better one */
@@ -153,8 +146,7 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
     uint64_t order = divides && status == SF_OK ? sf_symmetry_order(&symmetry) : 1;
     if (order == 0 || order == UINT64_MAX)
         status = sf_fail(error, SF_USAGE, NULL, "the pattern has too many symmetries to count them");
-    if (status == SF_OK)
-        status = sf_device_check(options->device, false, error);
+    if (status == SF_OK) status = sf_device_check(options->device, false, error);
     if (status == SF_OK) {
         sf_match_job job = {.query = &query,
                             .symmetry = &symmetry,
@@ -174,9 +166,7 @@ int sf_match_run(sf_match_index *index, const sf_pattern *pattern, const sf_matc
     sf_query_close(&query);
     result->ran.seconds = sf_clock_seconds() - start;
     bool stopped = status == SF_CANCELLED;
-    if (options->stopped != NULL)
-        *options->stopped = stopped;
-    if (status != SF_OK && !(stopped && options->stopped != NULL))
-        sf_match_result_free(result);
+    if (options->stopped != NULL) *options->stopped = stopped;
+    if (status != SF_OK && !(stopped && options->stopped != NULL)) sf_match_result_free(result);
     return status;
 }

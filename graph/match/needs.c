@@ -28,8 +28,7 @@ void sf_needs_list(sf_needs *needs, sf_need room[2 * SF_PATTERN_MOST], const sf_
         const uint32_t w = sf_lowest(left);
         const uint64_t who = sf_bit(w);
         const bool out = !has_directions || sf_query_leads(q, u, w);
-        if (out)
-            add_need(needs, true, q->labels[w], who, injective);
+        if (out) add_need(needs, true, q->labels[w], who, injective);
         if (has_directions && sf_query_leads(q, w, u))
             add_need(needs, false, q->labels[w], out ? 0 : who, injective);
     }

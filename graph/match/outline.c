@@ -13,8 +13,7 @@ static void add_rows(sf_joint *joint, const uint64_t *rows)
     bool is_known = rows == NULL;
     for (uint32_t i = 0; i < joint->count; i++)
         is_known = is_known || joint->rows[i] == rows;
-    if (!is_known)
-        joint->rows[joint->count++] = rows;
+    if (!is_known) joint->rows[joint->count++] = rows;
 }
 
 static void find_joint(sf_outline *o, const sf_rows *rows, uint32_t a, uint32_t b)
@@ -55,8 +54,7 @@ int sf_outline_open(sf_outline *o, const sf_summand *t, const sf_rows *rows)
             find_joint(o, rows, a, b);
     }
     uint64_t *room = sf_outline_room(&o->memory, words);
-    if (room == NULL)
-        return SF_NO_MEMORY;
+    if (room == NULL) return SF_NO_MEMORY;
     for (uint32_t b = 0; b < t->count; room += o->words[b++]) {
         o->starts[b] = room;
         find_start(room, o->words[b], rows, t->members[b]);

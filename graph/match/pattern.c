@@ -14,8 +14,7 @@ const char *sf_comparison_name(sf_comparison comparison)
 
 bool sf_compare(double left, sf_comparison comparison, double right)
 {
-    if (isnan(left) || isnan(right))
-        return false;
+    if (isnan(left) || isnan(right)) return false;
     switch (comparison) {
     case SF_EQUAL:
         return left == right;
@@ -37,8 +36,7 @@ bool sf_compare(double left, sf_comparison comparison, double right)
 static void *grow(void **items, size_t count, size_t size)
 {
     char *grown = sf_resize(*items, count + 1, size);
-    if (grown == NULL)
-        return NULL;
+    if (grown == NULL) return NULL;
     *items = grown;
     for (size_t i = count * size; i < (count + 1) * size; i++)
         grown[i] = 0;
@@ -52,11 +50,9 @@ int sf_pattern_add_vertex(sf_pattern *pattern, const char *name, uint32_t label,
     void *vertices = pattern->vertices;
     sf_pattern_vertex *vertex = grow(&vertices, pattern->vertex_count, sizeof *vertex);
     pattern->vertices = vertices;
-    if (vertex == NULL)
-        return sf_fail_memory(error);
+    if (vertex == NULL) return sf_fail_memory(error);
     *vertex = (sf_pattern_vertex){.name = name != NULL ? sf_copy_string(name) : NULL, .label = label};
-    if (name != NULL && vertex->name == NULL)
-        return sf_fail_memory(error);
+    if (name != NULL && vertex->name == NULL) return sf_fail_memory(error);
     pattern->vertex_count++;
     return SF_OK;
 }
@@ -67,8 +63,7 @@ int sf_pattern_add_edge(sf_pattern *pattern, uint32_t from, uint32_t to, uint32_
     void *edges = pattern->edges;
     sf_pattern_edge *edge = grow(&edges, pattern->edge_count, sizeof *edge);
     pattern->edges = edges;
-    if (edge == NULL)
-        return sf_fail_memory(error);
+    if (edge == NULL) return sf_fail_memory(error);
     *edge = (sf_pattern_edge){.from = from, .to = to, .label = label, .absent = absent};
     pattern->edge_count++;
     return SF_OK;
@@ -89,8 +84,7 @@ int sf_terms_add(sf_term **terms, size_t *count, const char *attribute, sf_compa
     void *items = *terms;
     sf_term *term = grow(&items, *count, sizeof *term);
     *terms = items;
-    if (term == NULL)
-        return sf_fail_memory(error);
+    if (term == NULL) return sf_fail_memory(error);
     ++*count;
     *term = (sf_term){.attribute = sf_copy_string(attribute),
                       .comparison = comparison,
@@ -104,8 +98,7 @@ int sf_pattern_add_relation(sf_pattern *pattern, const sf_relation *relation, sf
     void *relations = pattern->relations;
     sf_relation *added = grow(&relations, pattern->relation_count, sizeof *added);
     pattern->relations = relations;
-    if (added == NULL)
-        return sf_fail_memory(error);
+    if (added == NULL) return sf_fail_memory(error);
     *added = *relation;
     added->left_attribute = sf_copy_string(relation->left_attribute);
     added->right_attribute = sf_copy_string(relation->right_attribute);
@@ -118,8 +111,7 @@ int sf_pattern_add_exchange(sf_pattern *pattern, uint32_t left, uint32_t right, 
     void *exchanges = pattern->exchanges;
     sf_exchange *added = grow(&exchanges, pattern->exchange_count, sizeof *added);
     pattern->exchanges = exchanges;
-    if (added == NULL)
-        return sf_fail_memory(error);
+    if (added == NULL) return sf_fail_memory(error);
     *added = (sf_exchange){left, right};
     pattern->exchange_count++;
     return SF_OK;
@@ -130,8 +122,7 @@ static int label_of(const sf_columns *columns, size_t row, uint32_t *label, sf_e
 {
     size_t index = sf_columns_find(columns, SF_LABEL_COLUMN);
     *label = SF_ANY_LABEL;
-    if (index == SF_NO_COLUMN)
-        return SF_OK;
+    if (index == SF_NO_COLUMN) return SF_OK;
     double value = columns->items[index].values[row];
     if (sf_attribute_is_text(&columns->items[index]) ||
         !(value >= 0 && value < SF_ANY_LABEL && value == floor(value)))
@@ -162,8 +153,7 @@ int sf_pattern_of_graph(sf_pattern *pattern, const sf_edge_list *list, sf_error 
             status =
                 sf_pattern_add_edge(pattern, list->edges[e].from, list->edges[e].to, label, false, error);
     }
-    if (status != SF_OK)
-        sf_pattern_free(pattern);
+    if (status != SF_OK) sf_pattern_free(pattern);
     return status;
 }
 

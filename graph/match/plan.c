@@ -24,11 +24,9 @@ static uint32_t choose_next(const sf_space *s, uint64_t matched, uint64_t reache
     double least = 0;
     for (uint32_t u = 0; u < s->query->count; u++) {
         bool is_reached = (reached & sf_bit(u)) != 0;
-        if ((matched & sf_bit(u)) != 0 || ((reached & ~matched) != 0 && !is_reached))
-            continue;
+        if ((matched & sf_bit(u)) != 0 || ((reached & ~matched) != 0 && !is_reached)) continue;
         double score = expected[u];
-        if (!is_reached)
-            score /= 1 + __builtin_popcountll(s->query->required[u]);
+        if (!is_reached) score /= 1 + __builtin_popcountll(s->query->required[u]);
         if (best == SF_NO_VERTEX || score < least) {
             best = u;
             least = score;
@@ -85,8 +83,7 @@ static uint32_t split_order(sf_plan *plan, uint32_t *order, const sf_query *q, i
     uint64_t later = 0; /* everything after the vertex at hand */
     bool is_tail[SF_PATTERN_MOST] = {false};
     for (uint32_t i = q->count; i-- > 1; later |= sf_bit(order[i])) {
-        if ((q->constrained[order[i]] & later) != 0)
-            continue;
+        if ((q->constrained[order[i]] & later) != 0) continue;
         tail[tails] = order[i];
         make_groups(plan, q, tail, tails + 1);
         bool small = true;
@@ -131,8 +128,7 @@ static void fill_decided(sf_plan *plan)
         uint64_t bearing = tail->joined | tail->checked | tail->greater;
         uint32_t last = 0;
         for (uint32_t i = 0; i < plan->core; i++)
-            if ((bearing & sf_bit(plan->steps[i].vertex)) != 0)
-                last = i;
+            if ((bearing & sf_bit(plan->steps[i].vertex)) != 0) last = i;
         plan->steps[last].decided |= sf_bit(tail->vertex);
     }
 }
@@ -151,8 +147,7 @@ void sf_plan_make_from(sf_plan *plan, const sf_space *space, const sf_symmetry *
     make_order(order, space, first, &plan->work);
     plan->count = plan->core = q->count;
     plan->factor = 1;
-    if (most_in_group > 0)
-        plan->core = split_order(plan, order, q, most_in_group);
+    if (most_in_group > 0) plan->core = split_order(plan, order, q, most_in_group);
     fill_steps(plan, q, order);
     if (symmetry != NULL) {
         uint64_t greater[SF_PATTERN_MOST];

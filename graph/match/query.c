@@ -16,8 +16,7 @@ enum { BLOCK = 4096 }; /* data vertices that a thread takes at a time */
 static const sf_attribute *find_column(const sf_columns *columns, const char *attribute)
 {
     size_t index = sf_columns_find(columns, attribute);
-    if (index == SF_NO_COLUMN && strcmp(attribute, "delay") == 0)
-        index = sf_columns_find(columns, "high_ms");
+    if (index == SF_NO_COLUMN && strcmp(attribute, "delay") == 0) index = sf_columns_find(columns, "high_ms");
     return index != SF_NO_COLUMN ? &columns->items[index] : NULL;
 }
 
@@ -35,8 +34,7 @@ static int bind_term(sf_query *q, const sf_columns *columns, const sf_term *term
                      sf_error *error)
 {
     const sf_attribute *column = find_column(columns, term->attribute);
-    if (column == NULL)
-        return fail_unknown(columns, term->attribute, what, error);
+    if (column == NULL) return fail_unknown(columns, term->attribute, what, error);
     if ((term->word != NULL) != sf_attribute_is_text(column))
         return sf_fail(error, SF_USAGE, NULL,
                        "the attribute '%s' holds %s, and the pattern compares it with %s", term->attribute,
@@ -124,8 +122,7 @@ static int find_pairs(sf_query *q, const sf_pattern *pattern, sf_error *error)
 {
     uint64_t said[SF_PATTERN_MOST];
     q->pairs = sf_resize(NULL, list_pairs(said, q, pattern), sizeof *q->pairs);
-    if (q->pairs == NULL)
-        return sf_fail_memory(error);
+    if (q->pairs == NULL) return sf_fail_memory(error);
     memset(q->pair_of, 0xff, q->count * sizeof *q->pair_of);
     for (uint32_t a = 0; a < q->count; a++) {
         q->constrained[a] = said[a];
@@ -166,8 +163,7 @@ static void note_edges(sf_query *q, const sf_pattern *pattern, bool *has_more, b
         ends_of(pattern, edge, &from, &to);
         *has_more = *has_more || !is_bare(edge);
         *has_loops = *has_loops || from == to;
-        if (from == to || (edge->absent && !is_bare(edge)))
-            continue;
+        if (from == to || (edge->absent && !is_bare(edge))) continue;
         sf_pair *pair = &q->pairs[q->pair_of[from][to]];
         bool forward = from == pair->a;
         if (edge->absent)
@@ -186,8 +182,7 @@ static int bind_pair(sf_query *q, sf_pair *pair, const sf_pattern *pattern, sf_e
                                (edge->from == pair->b && edge->to == pair->a)))
             continue;
         int status = bind_edge(q, pattern, edge, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -252,24 +247,18 @@ static int bind(sf_query *q, const sf_pattern *pattern, sf_error *error)
 {
     q->edges = sf_resize(NULL, pattern->edge_count, sizeof *q->edges);
     q->relations = sf_resize(NULL, pattern->relation_count, sizeof *q->relations);
-    if (q->edges == NULL || q->relations == NULL)
-        return sf_fail_memory(error);
+    if (q->edges == NULL || q->relations == NULL) return sf_fail_memory(error);
     int status = bind_vertices(q, pattern, error);
-    if (status == SF_OK)
-        status = find_pairs(q, pattern, error);
+    if (status == SF_OK) status = find_pairs(q, pattern, error);
     bool has_more = false, has_loops = false;
-    if (status == SF_OK)
-        note_edges(q, pattern, &has_more, &has_loops);
+    if (status == SF_OK) note_edges(q, pattern, &has_more, &has_loops);
     for (size_t p = 0; p < q->pair_count && status == SF_OK; p++) {
         sf_pair *pair = &q->pairs[p];
         pair->first_edge = q->edge_count;
-        if (has_more)
-            status = bind_pair(q, pair, pattern, error);
+        if (has_more) status = bind_pair(q, pair, pattern, error);
         pair->edge_count = q->edge_count - pair->first_edge;
-        if (status == SF_OK)
-            status = bind_relations(q, pair, pattern, error);
-        if (status == SF_OK)
-            finish_pair(q, pair, pattern->directed);
+        if (status == SF_OK) status = bind_relations(q, pair, pattern, error);
+        if (status == SF_OK) finish_pair(q, pair, pattern->directed);
     }
     return status == SF_OK && has_loops ? bind_loops(q, pattern, error) : status;
 }
@@ -281,13 +270,11 @@ int sf_query_open(sf_query *query, const sf_match_index *index, const sf_pattern
     query->index = index;
     query->semantics = semantics;
     query->count = pattern->vertex_count;
-    if (pattern->vertex_count == 0)
-        return sf_fail(error, SF_USAGE, NULL, "the pattern has no vertex");
+    if (pattern->vertex_count == 0) return sf_fail(error, SF_USAGE, NULL, "the pattern has no vertex");
     if (!pattern->directed && index->out->directed)
         return sf_fail(error, SF_USAGE, NULL, "the pattern is undirected and the graph directed");
     int status = bind(query, pattern, error);
-    if (status != SF_OK)
-        sf_query_close(query);
+    if (status != SF_OK) sf_query_close(query);
     return status;
 }
 
@@ -305,8 +292,7 @@ void sf_query_close(sf_query *query)
 static bool terms_hold(const sf_query *q, size_t first, size_t count, size_t row)
 {
     for (size_t i = first; i < first + count; i++)
-        if (!sf_compare(q->terms[i].values[row], q->terms[i].comparison, q->terms[i].number))
-            return false;
+        if (!sf_compare(q->terms[i].values[row], q->terms[i].comparison, q->terms[i].number)) return false;
     return true;
 }
 
@@ -326,11 +312,9 @@ static bool has_such_edge(const sf_query *q, const sf_bound_edge *edge, uint32_t
 
 bool sf_query_vertex_fits(const sf_query *q, uint32_t u, uint32_t v)
 {
-    if (!terms_hold(q, q->first_term[u], q->term_count[u], v))
-        return false;
+    if (!terms_hold(q, q->first_term[u], q->term_count[u], v)) return false;
     for (size_t l = q->first_loop[u]; l < q->first_loop[u] + q->loop_count[u]; l++)
-        if (has_such_edge(q, &q->edges[l], v, v) == q->edges[l].absent)
-            return false;
+        if (has_such_edge(q, &q->edges[l], v, v) == q->edges[l].absent) return false;
     return true;
 }
 
@@ -356,8 +340,7 @@ static int allow_block(void *context, unsigned worker, size_t block)
 int sf_query_allow(const sf_query *q, uint32_t u, unsigned threads, uint32_t **allowed)
 {
     *allowed = NULL;
-    if (q->term_count[u] == 0 && q->loop_count[u] == 0)
-        return SF_OK;
+    if (q->term_count[u] == 0 && q->loop_count[u] == 0) return SF_OK;
     size_t vertices = q->index->out->vertex_count, blocks = (vertices + BLOCK - 1) / BLOCK;
     allowing job = {q, u, sf_alloc((vertices + 31) / 32, sizeof *job.bits)};
     *allowed = job.bits;
@@ -368,16 +351,13 @@ bool sf_query_pair_fits(const sf_query *q, const sf_pair *pair, uint32_t va, uin
 {
     const sf_csr *data = q->index->out;
     if (pair->forward || pair->no_forward)
-        if ((sf_csr_find(data, va, vb) != UINT64_MAX) != pair->forward)
-            return false;
+        if ((sf_csr_find(data, va, vb) != UINT64_MAX) != pair->forward) return false;
     if (pair->backward || pair->no_backward)
-        if ((sf_csr_find(data, vb, va) != UINT64_MAX) != pair->backward)
-            return false;
+        if ((sf_csr_find(data, vb, va) != UINT64_MAX) != pair->backward) return false;
     for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++) {
         const sf_bound_edge *edge = &q->edges[i];
         bool forward = edge->from == pair->a;
-        if (has_such_edge(q, edge, forward ? va : vb, forward ? vb : va) == edge->absent)
-            return false;
+        if (has_such_edge(q, edge, forward ? va : vb, forward ? vb : va) == edge->absent) return false;
     }
     for (size_t i = pair->first_relation; i < pair->first_relation + pair->relation_count; i++) {
         const sf_bound_relation *relation = &q->relations[i];

@@ -28,8 +28,7 @@ static relation relation_of(const sf_match_index *index, bool by_kinds)
 {
     relation r = {index, {index->out, by_kinds ? &index->kinds->out : NULL}, {0}};
     r.in = r.out;
-    if (index->in != index->out)
-        r.in = (around){index->in, by_kinds ? &index->kinds->in : NULL};
+    if (index->in != index->out) r.in = (around){index->in, by_kinds ? &index->kinds->in : NULL};
     return r;
 }
 
@@ -63,8 +62,7 @@ typedef struct signature {
 static int compare_signatures(const void *first, const void *second)
 {
     const signature *a = first, *b = second;
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
+    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
     return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
@@ -93,11 +91,9 @@ static bool same_part(part p, part q)
 static bool same_neighbours(const around *a, uint32_t v, uint32_t w)
 {
     uint64_t parts = parts_of(a, v);
-    if (parts != parts_of(a, w))
-        return false;
+    if (parts != parts_of(a, w)) return false;
     for (uint64_t i = 0; i < parts; i++)
-        if (!same_part(part_of(a, v, i), part_of(a, w, i)))
-            return false;
+        if (!same_part(part_of(a, v, i), part_of(a, w, i))) return false;
     return true;
 }
 
@@ -157,8 +153,7 @@ int sf_twins_find(const sf_match_index *index, bool by_kinds, unsigned threads, 
 {
     sf_twins *twins = &index->relatives[by_kinds].twins;
     uint32_t n = index->out->vertex_count;
-    if (twins->first != NULL)
-        return SF_OK;
+    if (twins->first != NULL) return SF_OK;
     hashing h = {relation_of(index, by_kinds), sf_resize(NULL, n, sizeof *h.signatures)};
     *twins = (sf_twins){.first = sf_resize(NULL, n, sizeof *twins->first),
                         .size = sf_alloc(n, sizeof *twins->size)};
@@ -182,8 +177,7 @@ static bool is_part_subset(part p, part q)
     for (uint64_t i = 0; i < p.count; i++) {
         while (j < q.count && q.targets[j] < p.targets[i])
             j++;
-        if (j == q.count || q.targets[j] != p.targets[i])
-            return false;
+        if (j == q.count || q.targets[j] != p.targets[i]) return false;
     }
     return true;
 }
@@ -192,8 +186,7 @@ static bool is_part_subset(part p, part q)
 static bool is_subset(const around *a, uint32_t u, uint32_t v)
 {
     uint64_t parts = parts_of(a, v), j = 0;
-    if (sf_csr_degree(a->graph, u) > sf_csr_degree(a->graph, v))
-        return false;
+    if (sf_csr_degree(a->graph, u) > sf_csr_degree(a->graph, v)) return false;
     for (uint64_t i = 0; i < parts_of(a, u); i++) {
         part p = part_of(a, u, i);
         while (j < parts && part_of(a, v, j).kind < p.kind)
@@ -216,16 +209,13 @@ static uint32_t find_implied(const relation *r, uint32_t u)
     for (uint64_t e = graph->offsets[u]; e < graph->offsets[u + 1]; e++)
         if (pivot == SF_NO_VERTEX || sf_csr_degree(back, graph->targets[e]) < sf_csr_degree(back, pivot))
             pivot = graph->targets[e];
-    if (pivot == SF_NO_VERTEX)
-        return SF_NO_VERTEX;
+    if (pivot == SF_NO_VERTEX) return SF_NO_VERTEX;
     int tries = 0;
     for (uint64_t e = back->offsets[pivot]; e < back->offsets[pivot + 1] && tries < TRIES; e++) {
         uint32_t v = back->targets[e];
-        if (v == u || sf_match_label(index, v) != sf_match_label(index, u))
-            continue;
+        if (v == u || sf_match_label(index, v) != sf_match_label(index, u)) continue;
         tries++;
-        if (is_subset(&r->out, u, v) && is_subset(&r->in, u, v))
-            return v;
+        if (is_subset(&r->out, u, v) && is_subset(&r->in, u, v)) return v;
     }
     return SF_NO_VERTEX;
 }
@@ -248,11 +238,9 @@ static int imply_block(void *context, unsigned worker, size_t block)
 int sf_implied_find(const sf_match_index *index, bool by_kinds, unsigned threads, sf_error *error)
 {
     sf_relatives *r = &index->relatives[by_kinds];
-    if (r->implied != NULL)
-        return SF_OK;
+    if (r->implied != NULL) return SF_OK;
     r->implied = sf_resize(NULL, index->out->vertex_count, sizeof *r->implied);
-    if (r->implied == NULL)
-        return sf_fail_memory(error);
+    if (r->implied == NULL) return sf_fail_memory(error);
     implying m = {relation_of(index, by_kinds), r->implied};
     sf_parallel_for(threads, blocks_of(index), imply_block, &m);
     return SF_OK;

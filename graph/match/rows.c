@@ -83,8 +83,7 @@ static bool can_be(const sf_query *q)
 {
     for (size_t i = 0; i < q->pair_count; i++) {
         const sf_pair *pair = &q->pairs[i];
-        if (pair->relation_count > 0 && (q->required[pair->a] & sf_bit(pair->b)) == 0)
-            return false;
+        if (pair->relation_count > 0 && (q->required[pair->a] & sf_bit(pair->b)) == 0) return false;
     }
     return true;
 }
@@ -94,21 +93,18 @@ static bool is_worth(const maker *m)
 {
     uint64_t bytes = 0;
     double seconds = 0;
-    if (atomic_load(&wanted) != SF_ROWS_WORTH)
-        return atomic_load(&wanted) == SF_ROWS_ALWAYS;
+    if (atomic_load(&wanted) != SF_ROWS_WORTH) return atomic_load(&wanted) == SF_ROWS_ALWAYS;
     for (uint32_t i = 0; i < m->plan->core; i++) {
         for (uint32_t t = i + 1; t < m->plan->count; t++) {
             row_kind k = kind_of(m, m->plan->steps[i].vertex, &m->plan->steps[t]);
-            if (!needs_rows(&k))
-                continue;
+            if (!needs_rows(&k)) continue;
             double entries = 0, words = sf_rows_words(m->rows, k.u);
             if (k.joined) {
                 uint64_t links = m->space->links[m->space->links_of[k.w][k.u]].count;
                 entries = (double)links / m->space->counts[k.w];
                 seconds += LINK_SECONDS * (double)links;
             }
-            if (words > FEW_WORDS + WORDS_PER_ENTRY * entries)
-                return false;
+            if (words > FEW_WORDS + WORDS_PER_ENTRY * entries) return false;
             bytes += bytes_of(m, &k);
         }
     }
@@ -126,8 +122,7 @@ static void find_lists(maker *m)
     for (uint32_t u = 0; u < count; u++) {
         r->list_of[u] = u;
         for (uint32_t w = 0; w < u; w++) {
-            if (!sf_query_can_share(m->query, u, w))
-                continue;
+            if (!sf_query_can_share(m->query, u, w)) continue;
             uint32_t from = r->list_of[u], to = r->list_of[w];
             for (uint32_t x = 0; x <= u; x++)
                 r->list_of[x] = r->list_of[x] == from ? to : r->list_of[x];
@@ -140,8 +135,7 @@ static int merge(sf_rows *r, uint32_t list, const uint32_t *more, uint32_t count
 {
     uint32_t had = r->counts[list], i = 0, j = 0, n = 0;
     uint32_t *merged = sf_resize(NULL, (size_t)had + count, sizeof *merged);
-    if (merged == NULL)
-        return SF_NO_MEMORY;
+    if (merged == NULL) return SF_NO_MEMORY;
     const uint32_t *own = r->lists[list];
     while (i < had || j < count) {
         uint32_t v = j == count || (i < had && own[i] < more[j]) ? own[i] : more[j];
@@ -187,8 +181,7 @@ static int make_places(maker *m, uint32_t u)
     const uint32_t *list = r->lists[r->list_of[u]], *candidates = m->space->candidates[u];
     r->places[u] = sf_resize(NULL, m->space->counts[u], sizeof *r->places[u]);
     r->starts[u] = make_sets(1, sf_rows_words(r, u));
-    if (r->places[u] == NULL || r->starts[u] == NULL)
-        return SF_NO_MEMORY;
+    if (r->places[u] == NULL || r->starts[u] == NULL) return SF_NO_MEMORY;
     for (uint32_t i = 0, at = 0; i < m->space->counts[u]; i++) {
         while (list[at] != candidates[i])
             at++;
@@ -205,8 +198,7 @@ static void keep_greater(uint64_t *row, uint32_t words, uint32_t place)
 {
     uint32_t first = (place + 1) / 64;
     memset(row, 0, first * sizeof *row);
-    if (first < words)
-        row[first] &= ~UINT64_C(0) << (place + 1) % 64;
+    if (first < words) row[first] &= ~UINT64_C(0) << (place + 1) % 64;
 }
 
 static void fill_row(const maker *m, const row_kind *k, const sf_links *excluded, uint32_t i, uint64_t *row)
@@ -224,10 +216,8 @@ static void fill_row(const maker *m, const row_kind *k, const sf_links *excluded
     for (uint64_t e = k->excluded ? excluded->offsets[i] : 0; k->excluded && e < excluded->offsets[i + 1];
          e++)
         sf_bitmap_clear(row, places[excluded->places[e]]);
-    if (k->greater)
-        keep_greater(row, words, place);
-    if (k->apart)
-        sf_bitmap_clear(row, place);
+    if (k->greater) keep_greater(row, words, place);
+    if (k->apart) sf_bitmap_clear(row, place);
 }
 
 static int make_table(maker *m, const row_kind *k, uint64_t **table)
@@ -238,8 +228,7 @@ static int make_table(maker *m, const row_kind *k, uint64_t **table)
     *table = make_sets(r->counts[r->list_of[k->w]], words);
     r->tables[r->table_count++] = *table;
     int status = *table != NULL ? SF_OK : SF_NO_MEMORY;
-    if (status == SF_OK && k->excluded)
-        status = sf_space_exclude(m->space, &excluded, k->w, k->u);
+    if (status == SF_OK && k->excluded) status = sf_space_exclude(m->space, &excluded, k->w, k->u);
     for (uint32_t i = 0; status == SF_OK && i < m->space->counts[k->w]; i++)
         fill_row(m, k, &excluded, i, *table + (size_t)r->places[k->w][i] * words);
     sf_links_free(&excluded);
@@ -293,8 +282,7 @@ static int make_all_places(maker *m, size_t kinds)
 static int leave_maker(maker *m, int status, sf_error *error)
 {
     sf_free(m->made);
-    if (!m->rows->is_open)
-        sf_rows_close(m->rows);
+    if (!m->rows->is_open) sf_rows_close(m->rows);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
@@ -303,13 +291,11 @@ int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_e
     *rows = (sf_rows){0};
     maker m = {rows, space, plan, space->query, NULL};
     bool is_short = plan->work < WORTH_A_LOOK && atomic_load(&wanted) == SF_ROWS_WORTH;
-    if (is_short || !can_be(m.query))
-        return SF_OK;
+    if (is_short || !can_be(m.query)) return SF_OK;
     int status = make_lists(&m);
     if (status == SF_OK && is_worth(&m)) {
         status = make_all_places(&m, (size_t)plan->core * plan->count);
-        if (status == SF_OK)
-            status = make_effects(&m);
+        if (status == SF_OK) status = make_effects(&m);
         rows->is_open = status == SF_OK;
     }
     return leave_maker(&m, status, error);
@@ -374,13 +360,11 @@ int sf_rows_open_pairs(sf_rows *rows, const sf_space *space, sf_error *error)
     *rows = (sf_rows){0};
     maker m = {rows, space, NULL, space->query, NULL};
     const uint32_t vertices = space->query->count;
-    if (!can_be(m.query))
-        return SF_OK;
+    if (!can_be(m.query)) return SF_OK;
     int status = make_lists(&m);
     if (status == SF_OK && have_room(&m)) {
         status = make_all_places(&m, (size_t)vertices * vertices);
-        if (status == SF_OK)
-            status = make_pairs(&m);
+        if (status == SF_OK) status = make_pairs(&m);
         rows->is_open = status == SF_OK;
     }
     return leave_maker(&m, status, error);

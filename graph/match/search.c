@@ -33,8 +33,7 @@ static int share_open(sf_share **share, unsigned threads, sf_error *error)
 {
     unsigned room = threads + SF_PATTERN_MOST;
     sf_share *s = *share = sf_resize(NULL, 1, sizeof *s + room * sizeof *s->parts);
-    if (s == NULL)
-        return sf_fail_memory(error);
+    if (s == NULL) return sf_fail_memory(error);
     memset(s, 0, sizeof *s); /* parts are written before they are read */
     s->has_lock = pthread_mutex_init(&s->lock, NULL) == 0;
     s->has_change = pthread_cond_init(&s->change, NULL) == 0;
@@ -43,12 +42,9 @@ static int share_open(sf_share **share, unsigned threads, sf_error *error)
 
 static void share_close(sf_share *s)
 {
-    if (s == NULL)
-        return;
-    if (s->has_lock)
-        pthread_mutex_destroy(&s->lock);
-    if (s->has_change)
-        pthread_cond_destroy(&s->change);
+    if (s == NULL) return;
+    if (s->has_lock) pthread_mutex_destroy(&s->lock);
+    if (s->has_change) pthread_cond_destroy(&s->change);
     sf_free(s);
 }
 
@@ -148,8 +144,7 @@ static void give_away(sf_searcher *s, uint32_t step)
     for (uint32_t d = s->top; d <= step; d++) {
         const sf_search_kind *kind = s->search->kind;
         uint32_t left = s->end[d] - s->at[d] - 1, first = s->end[d] - (left + 1) / 2;
-        if (left == 0 || (kind->any != NULL && !kind->any(s, d, first)))
-            continue;
+        if (left == 0 || (kind->any != NULL && !kind->any(s, d, first))) continue;
         sf_share_part part = part_of(s, d, first, s->end[d]);
         if (share_give(s->search->share, &part)) {
             s->end[d] = first;
@@ -167,8 +162,7 @@ bool sf_match_search_shares(sf_searcher *s, uint32_t step)
         share_leave(share, &part);
         return true;
     }
-    if (share != NULL && share_wanted(share) > 0)
-        give_away(s, step);
+    if (share != NULL && share_wanted(share) > 0) give_away(s, step);
     return false;
 }
 
@@ -202,8 +196,7 @@ static void search_roots(const team *t, sf_searcher *s)
     s->top = 1;
     while (s->tally.steps <= s->patience) {
         size_t root = atomic_fetch_add_explicit(&search->next_root, 1, memory_order_relaxed);
-        if (root >= roots || sf_match_step(&s->tally))
-            return;
+        if (root >= roots || sf_match_step(&s->tally)) return;
         t->search->kind->root(s, (uint32_t)root);
         atomic_fetch_add(&search->watch.done, 1);
     }
@@ -228,18 +221,15 @@ static int search_by_all(team *t)
     sf_match_search *search = t->search;
     unsigned threads = search->job->threads;
     int status = open_searcher(t);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_searcher *first = searcher_of(t, 0);
     first->patience = search->share != NULL ? sf_match_patience(threads) : UINT64_MAX;
     search_roots(t, first);
-    if (first->tally.steps <= first->patience || atomic_load(&search->watch.stop))
-        return SF_OK;
+    if (first->tally.steps <= first->patience || atomic_load(&search->watch.stop)) return SF_OK;
     first->patience = UINT64_MAX;
     while (t->open < threads && status == SF_OK)
         status = open_searcher(t);
-    if (status == SF_OK)
-        sf_parallel_for(threads, threads, search_by_thread, t);
+    if (status == SF_OK) sf_parallel_for(threads, threads, search_by_thread, t);
     search->job->result->shared = share_count(search->share);
     search->job->result->given = share_given(search->share);
     return status;
@@ -252,10 +242,8 @@ int sf_match_search_run(sf_match_search *search, sf_error *error)
     const sf_match_tally **tallies = sf_resize(NULL, threads, sizeof *tallies);
     int status = t.searchers != NULL && tallies != NULL ? SF_OK : SF_NO_MEMORY;
     search->watch.total = search->space->counts[search->plan->steps[0].vertex];
-    if (status == SF_OK && threads > 1)
-        status = share_open(&search->share, threads, NULL);
-    if (status == SF_OK)
-        status = search_by_all(&t);
+    if (status == SF_OK && threads > 1) status = share_open(&search->share, threads, NULL);
+    if (status == SF_OK) status = search_by_all(&t);
     for (unsigned i = 0; i < t.open && tallies != NULL; i++)
         tallies[i] = &searcher_of(&t, i)->tally;
     status =

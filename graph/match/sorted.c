@@ -34,8 +34,7 @@ static uint32_t intersect_galloping(uint32_t *out, const uint32_t *small, uint32
         uint32_t end = at + step + 1 < large_count ? at + step + 1 : large_count;
         uint32_t begin = step > 1 ? at + step / 2 : at;
         at = begin + sf_sorted_lower_bound(large + begin, end - begin, value);
-        if (at < large_count && large[at] == value)
-            out[found++] = value;
+        if (at < large_count && large[at] == value) out[found++] = value;
     }
     return found;
 }
@@ -104,8 +103,7 @@ static bool has_vectors(void)
 uint32_t sf_sorted_intersect(uint32_t *out, const uint32_t *a, uint32_t a_count, const uint32_t *b,
                              uint32_t b_count)
 {
-    if (a_count == 0 || b_count == 0)
-        return 0;
+    if (a_count == 0 || b_count == 0) return 0;
     if (a_count > b_count) {
         const uint32_t *list = a;
         uint32_t count = a_count;
@@ -114,8 +112,7 @@ uint32_t sf_sorted_intersect(uint32_t *out, const uint32_t *a, uint32_t a_count,
         b = list;
         b_count = count;
     }
-    if (a_count < b_count / MUCH_SHORTER)
-        return intersect_galloping(out, a, a_count, b, b_count);
+    if (a_count < b_count / MUCH_SHORTER) return intersect_galloping(out, a, a_count, b, b_count);
     return a_count >= 2 * VECTOR && has_vectors() ? intersect_vectors(out, a, a_count, b, b_count)
                                                   : intersect_merging(out, a, a_count, b, b_count);
 }
@@ -124,8 +121,7 @@ uint64_t sf_falling_factorial(uint64_t n, uint32_t k)
 {
     uint64_t product = 1;
     for (uint32_t i = 0; i < k; i++)
-        if (i > n || __builtin_mul_overflow(product, n - i, &product))
-            return i > n ? 0 : UINT64_MAX;
+        if (i > n || __builtin_mul_overflow(product, n - i, &product)) return i > n ? 0 : UINT64_MAX;
     return product;
 }
 

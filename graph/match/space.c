@@ -71,13 +71,11 @@ static int link_vertex(const sf_space *s, link_block *block, const sf_pair *pair
     bool out = w == pair->a ? pair->forward : pair->backward; /* an edge from w to u is required */
     size_t count;
     const uint32_t *list = sf_match_neighbours(q->index, out, v, q->labels[u], &count);
-    if (make_room(block, count) != SF_OK)
-        return SF_NO_MEMORY;
+    if (make_room(block, count) != SF_OK) return SF_NO_MEMORY;
     size_t first = block->count;
     uint32_t *places = block->places + first;
     block->count += link_plain(places, q->index->places, list, count);
-    if (pair->plain)
-        return SF_OK;
+    if (pair->plain) return SF_OK;
     size_t end = block->count;
     block->count = first;
     for (; first < end; first++) {
@@ -97,8 +95,7 @@ static int exclude_vertex(const sf_space *s, link_block *block, const sf_pair *p
     size_t out_count, in_count, i = 0, j = 0;
     const uint32_t *out = sf_match_neighbours(q->index, true, v, q->labels[u], &out_count);
     const uint32_t *in = sf_match_neighbours(q->index, false, v, q->labels[u], &in_count);
-    if (make_room(block, out_count + in_count) != SF_OK)
-        return SF_NO_MEMORY;
+    if (make_room(block, out_count + in_count) != SF_OK) return SF_NO_MEMORY;
     while (i < out_count || j < in_count) {
         uint32_t x = j == in_count || (i < out_count && out[i] < in[j]) ? out[i] : in[j];
         while (i < out_count && out[i] == x)
@@ -136,8 +133,7 @@ static int reserve_blocks(linker *l, size_t count)
 {
     size_t before = l->capacity;
     void *blocks = l->blocks;
-    if (sf_reserve(&blocks, &l->capacity, count, sizeof *l->blocks) != 0)
-        return SF_NO_MEMORY;
+    if (sf_reserve(&blocks, &l->capacity, count, sizeof *l->blocks) != 0) return SF_NO_MEMORY;
     l->blocks = blocks;
     memset(l->blocks + before, 0, (l->capacity - before) * sizeof *l->blocks);
     return SF_OK;
@@ -161,8 +157,7 @@ static int fill_block(void *context, unsigned worker, size_t item)
     block->count = 0;
     for (size_t i = item * BLOCK; i < s->counts[l->w] && i < (item + 1) * BLOCK; i++) {
         l->offsets[i] = block->count;
-        if (l->link(s, block, pair, l->w, l->u, s->candidates[l->w][i]) != SF_OK)
-            return SF_NO_MEMORY;
+        if (l->link(s, block, pair, l->w, l->u, s->candidates[l->w][i]) != SF_OK) return SF_NO_MEMORY;
     }
     return SF_OK;
 }
@@ -191,8 +186,7 @@ static int build_links(linker *l, sf_links *links)
     size_t blocks = ((size_t)l->space->counts[l->w] + BLOCK - 1) / BLOCK;
     links->offsets = l->offsets = take_room(l, (size_t)l->space->counts[l->w] + 1, sizeof *l->offsets);
     int status = l->offsets != NULL ? reserve_blocks(l, blocks) : SF_NO_MEMORY;
-    if (status == SF_OK)
-        status = for_blocks(l, blocks, fill_block);
+    if (status == SF_OK) status = for_blocks(l, blocks, fill_block);
     for (size_t b = 0; b < blocks && status == SF_OK; b++) {
         l->blocks[b].first = links->count;
         links->count += l->blocks[b].count;
@@ -272,8 +266,7 @@ int sf_space_name_links(sf_space *s)
         for (uint64_t left = q->required[u]; left != 0; left &= left - 1) {
             uint32_t w = sf_lowest(left);
             s->links_of[w][u] = find_same(s, alike, w, u);
-            if (s->links_of[w][u] != NO_LINKS)
-                continue;
+            if (s->links_of[w][u] != NO_LINKS) continue;
             s->links[s->links_count] = (sf_links){.from = (uint8_t)w, .to = (uint8_t)u};
             s->links_of[w][u] = (uint16_t)s->links_count++;
         }
@@ -329,8 +322,7 @@ int sf_space_open(sf_space *space, const sf_query *query, unsigned threads, sf_e
         find_twins(space);
         status = link_all(space);
     }
-    if (status != SF_OK)
-        sf_space_close(space);
+    if (status != SF_OK) sf_space_close(space);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
@@ -348,7 +340,6 @@ static void give_back(sf_space *space)
 void sf_space_close(sf_space *space)
 {
     sf_match_there_close_space(space->device, space->made);
-    if (space->query != NULL)
-        give_back(space);
+    if (space->query != NULL) give_back(space);
     memset(space, 0, offsetof(sf_space, links_of));
 }

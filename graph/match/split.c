@@ -57,13 +57,11 @@ static const uint64_t *cut(const splitter *s, uint32_t v, uint32_t x, const uint
     const sf_joint *e = &s->o->joints[v][x];
     const uint32_t words = s->o->words[x], place = s->place[v];
     for (uint32_t i = 0; i < e->count; i++) {
-        if (!s->loops->cut(room, domain, e->rows[i] + (size_t)place * words, words))
-            return NULL;
+        if (!s->loops->cut(room, domain, e->rows[i] + (size_t)place * words, words)) return NULL;
         domain = room;
     }
     if (e->apart && sf_bitmap_has(domain, place)) {
-        if (domain != room)
-            memcpy(room, domain, words * sizeof *room);
+        if (domain != room) memcpy(room, domain, words * sizeof *room);
         sf_bitmap_clear(room, place);
         domain = room;
     }
@@ -94,8 +92,7 @@ static uint64_t count_component(splitter *s, uint32_t v, uint32_t root, uint32_t
         const uint32_t x = sf_lowest(left);
         after->domain[x] =
             (t->near[v] >> x & 1) != 0 ? cut(s, v, x, before->domain[x], after->room[x]) : before->domain[x];
-        if (after->domain[x] == NULL)
-            return 0;
+        if (after->domain[x] == NULL) return 0;
     }
     return count_places(s, root, depth + 1, 0, s->o->words[root] * 64);
 }
@@ -104,8 +101,7 @@ static uint64_t count_component(splitter *s, uint32_t v, uint32_t root, uint32_t
 static uint64_t recall_component(splitter *s, uint32_t v, uint32_t root, uint32_t depth)
 {
     const remembering *how = s->how;
-    if (how->memory[root] == 0)
-        return count_component(s, v, root, depth);
+    if (how->memory[root] == 0) return count_component(s, v, root, depth);
     uint64_t key = 0;
     for (uint32_t left = s->o->term->bearing[root]; left != 0; left &= left - 1)
         key = key << how->shifts[sf_lowest(left)] | s->place[sf_lowest(left)];
@@ -153,8 +149,7 @@ static uint64_t count_places(splitter *s, uint32_t v, uint32_t depth, uint32_t p
     uint64_t sum = 0;
     for (place = sf_bitmap_next(domain, place, end); place < end;
          place = sf_bitmap_next(domain, place + 1, end)) {
-        if (sf_match_step(&s->tally))
-            break;
+        if (sf_match_step(&s->tally)) break;
         s->place[v] = place;
         sum = sf_saturated_add(sum, count_children(s, v, depth));
     }
@@ -169,8 +164,7 @@ static uint32_t memory_of(const sf_summand *t, const uint32_t *shifts, uint32_t 
     uint32_t bits = 0, memory = LEAST_MEMORY;
     for (uint32_t left = t->bearing[root]; left != 0; left &= left - 1)
         bits += shifts[sf_lowest(left)];
-    if (t->bearing[root] == t->above[root] || t->children[root] == 0 || bits > 63)
-        return 0;
+    if (t->bearing[root] == t->above[root] || t->children[root] == 0 || bits > 63) return 0;
     while (memory < MOST_MEMORY && (double)(1u << memory) < 2 * t->reached[root])
         memory++;
     return memory;
@@ -194,8 +188,7 @@ static int open_recollections(splitter *s, uint32_t root)
     void *memory = s->recollections[root];
     int status = sf_reserve(&memory, &s->capacities[root], needed, sizeof(recollection));
     s->recollections[root] = memory;
-    if (status == 0 && needed > 0)
-        memset(s->recollections[root], 0, needed * sizeof(recollection));
+    if (status == 0 && needed > 0) memset(s->recollections[root], 0, needed * sizeof(recollection));
     return status == 0 ? SF_OK : SF_NO_MEMORY;
 }
 
@@ -211,8 +204,7 @@ static int open_splitter(splitter *s)
         words += o->words[sf_lowest(left)];
     sf_free(s->memory);
     uint64_t *room = sf_outline_room(&s->memory, words * o->term->count);
-    if (room == NULL)
-        return SF_NO_MEMORY;
+    if (room == NULL) return SF_NO_MEMORY;
     for (uint32_t left = searched; left != 0; left &= left - 1) {
         const uint32_t b = sf_lowest(left);
         s->levels[0].domain[b] = o->starts[b];
@@ -252,8 +244,7 @@ static int count_chunk(void *context, unsigned worker, size_t item)
     run *r = context;
     splitter *s = &r->splitters[worker];
     int status = s->is_open ? SF_OK : open_splitter(s);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint64_t places = r->outline->places[r->root];
     uint32_t first = (uint32_t)(places * item / CHUNKS), end = (uint32_t)(places * (item + 1) / CHUNKS);
     s->sum = sf_saturated_add(s->sum, count_places(s, r->root, 0, first, end));
@@ -316,8 +307,7 @@ static int count_term(run *r, const sf_summand *t, uint64_t *count)
 {
     int status = sf_outline_open(r->outline, t, &r->rows);
     *count = 0;
-    if (status == SF_OK)
-        status = count_outline(r, count);
+    if (status == SF_OK) status = count_outline(r, count);
     sf_outline_close(r->outline);
     return status;
 }
@@ -344,8 +334,7 @@ static int open_run(run *r)
     r->outline = sf_alloc(1, sizeof *r->outline);
     r->splitters = sf_alloc(r->threads, sizeof *r->splitters);
     r->tallies = sf_resize(NULL, r->threads, sizeof *r->tallies);
-    if (r->outline == NULL || r->splitters == NULL || r->tallies == NULL)
-        return SF_NO_MEMORY;
+    if (r->outline == NULL || r->splitters == NULL || r->tallies == NULL) return SF_NO_MEMORY;
     for (unsigned i = 0; i < r->threads; i++) {
         splitter *s = &r->splitters[i];
         s->tally = (sf_match_tally){.watch = &r->watch, .is_caller = i == 0};
@@ -363,8 +352,7 @@ static int run_terms(run *r, const sf_terms *terms, bool *is_done, sf_error *err
     sf_match_result *result = r->watch.job->result;
     uint64_t count;
     int status = open_run(r);
-    if (status == SF_OK)
-        status = add_terms(r, terms, &count, is_done);
+    if (status == SF_OK) status = add_terms(r, terms, &count, is_done);
     for (unsigned i = 0; i < r->threads && r->splitters != NULL; i++) {
         result->recalled += r->splitters[i].recalled;
         close_splitter(&r->splitters[i]);
@@ -388,13 +376,11 @@ int sf_split_run(const sf_match_job *job, const sf_space *space, const sf_terms 
 {
     sf_match_job own = *job;
     *is_done = false;
-    if (job->deadline > 0)
-        own.deadline -= (job->deadline - sf_clock_seconds()) / 2;
+    if (job->deadline > 0) own.deadline -= (job->deadline - sf_clock_seconds()) / 2;
     run r = {.watch = {.job = &own, .factor = 1, .total = ALL_OF_IT}, .threads = job->threads};
     r.watch.unit = terms->work > 0 ? ALL_OF_IT / terms->work : 0;
     int status = sf_rows_open_pairs(&r.rows, space, error);
-    if (status == SF_OK && r.rows.is_open)
-        status = run_terms(&r, terms, is_done, error);
+    if (status == SF_OK && r.rows.is_open) status = run_terms(&r, terms, is_done, error);
     sf_rows_close(&r.rows);
     return status;
 }

@@ -59,8 +59,7 @@ static bool is_repeated(const sf_symmetry *s, const sf_pattern *pattern, size_t 
         const sf_pattern_edge *other = &pattern->edges[e];
         bool same = other->from == edge->from && other->to == edge->to;
         bool turned = !pattern->directed && other->from == edge->to && other->to == edge->from;
-        if ((same || turned) && hash_edge(other) == hash)
-            return true;
+        if ((same || turned) && hash_edge(other) == hash) return true;
     }
     return false;
 }
@@ -84,8 +83,7 @@ static void color_vertices(sf_symmetry *s, const sf_pattern *pattern)
     for (uint32_t u = 0; u < s->count; u++) {
         const sf_pattern_vertex *vertex = &pattern->vertices[u];
         s->colors[u] = mix(vertex->label) + hash_terms(vertex->terms, vertex->term_count);
-        if (pattern->exchange_count > 0)
-            s->colors[u] = mix(s->colors[u] + class[u]);
+        if (pattern->exchange_count > 0) s->colors[u] = mix(s->colors[u] + class[u]);
     }
 }
 
@@ -101,11 +99,9 @@ static void color_pairs(sf_symmetry *s, const sf_pattern *pattern)
     for (size_t e = 0; e < pattern->edge_count; e++) {
         const sf_pattern_edge *edge = &pattern->edges[e];
         uint64_t hash = hash_edge(edge);
-        if (is_repeated(s, pattern, e, hash))
-            continue;
+        if (is_repeated(s, pattern, e, hash)) continue;
         say(s, edge->from, edge->to, hash);
-        if (!pattern->directed && edge->from != edge->to)
-            say(s, edge->to, edge->from, hash);
+        if (!pattern->directed && edge->from != edge->to) say(s, edge->to, edge->from, hash);
     }
     for (size_t r = 0; r < pattern->relation_count; r++) {
         const sf_relation *relation = &pattern->relations[r];
@@ -152,8 +148,7 @@ int sf_symmetry_open(sf_symmetry *symmetry, const sf_pattern *pattern, sf_error 
     symmetry->count = pattern->vertex_count;
     memset(symmetry->near, 0, sizeof symmetry->near);
     symmetry->pairs = sf_alloc((size_t)symmetry->count * symmetry->count, sizeof *symmetry->pairs);
-    if (symmetry->pairs == NULL)
-        return sf_fail_memory(error);
+    if (symmetry->pairs == NULL) return sf_fail_memory(error);
     color_vertices(symmetry, pattern);
     color_pairs(symmetry, pattern);
     refine(symmetry);
@@ -183,8 +178,7 @@ static bool fits(const search *s, uint32_t u, uint32_t image)
         return false;
     for (uint64_t left = s->assigned; left != 0; left &= left - 1) {
         uint32_t w = sf_lowest(left), i = s->image[w];
-        if (pair(y, u, w) != pair(y, image, i) || pair(y, w, u) != pair(y, i, image))
-            return false;
+        if (pair(y, u, w) != pair(y, image, i) || pair(y, w, u) != pair(y, i, image)) return false;
     }
     return true;
 }
@@ -196,8 +190,7 @@ static uint32_t next_vertex(const search *s)
     uint32_t best = 0;
     int most = -1;
     for (uint32_t u = 0; u < y->count; u++) {
-        if ((s->assigned >> u & 1) != 0)
-            continue;
+        if ((s->assigned >> u & 1) != 0) continue;
         int known = __builtin_popcountll(y->near[u] & s->assigned);
         if (known > most) {
             most = known;
@@ -209,8 +202,7 @@ static uint32_t next_vertex(const search *s)
 
 static bool assign(search *s, uint32_t u, uint32_t image)
 {
-    if (!fits(s, u, image))
-        return false;
+    if (!fits(s, u, image)) return false;
     s->image[u] = image;
     s->assigned |= sf_bit(u);
     s->taken |= sf_bit(image);
@@ -225,15 +217,12 @@ static void unassign(search *s, uint32_t u)
 
 static bool complete(search *s)
 {
-    if (__builtin_popcountll(s->assigned) == (int)s->symmetry->count)
-        return true;
+    if (__builtin_popcountll(s->assigned) == (int)s->symmetry->count) return true;
     uint32_t u = next_vertex(s);
     for (uint32_t image = 0; image < s->symmetry->count && s->steps < MOST_STEPS; image++) {
         s->steps++;
-        if (!assign(s, u, image))
-            continue;
-        if (complete(s))
-            return true;
+        if (!assign(s, u, image)) continue;
+        if (complete(s)) return true;
         unassign(s, u);
     }
     return false;
@@ -266,12 +255,9 @@ bool sf_symmetry_orbit(const sf_symmetry *symmetry, uint64_t fixed, uint32_t ver
     *orbit = sf_bit(vertex);
     for (uint32_t image = 0; image < symmetry->count; image++) {
         bool is_told_apart = symmetry->colors[vertex] != symmetry->colors[image];
-        if (is_told_apart || (fixed >> image & 1) != 0 || (*orbit >> image & 1) != 0)
-            continue;
-        if (find_automorphism(&s, fixed, vertex, image))
-            close_orbit(orbit, &s);
-        if (s.steps >= MOST_STEPS)
-            return false;
+        if (is_told_apart || (fixed >> image & 1) != 0 || (*orbit >> image & 1) != 0) continue;
+        if (find_automorphism(&s, fixed, vertex, image)) close_orbit(orbit, &s);
+        if (s.steps >= MOST_STEPS) return false;
     }
     return true;
 }
@@ -298,10 +284,8 @@ uint64_t sf_symmetry_order(const sf_symmetry *symmetry)
 {
     uint64_t order = 1, fixed = 0, orbit;
     for (uint32_t u = 0; u < symmetry->count; u++) {
-        if (!sf_symmetry_orbit(symmetry, fixed, u, &orbit))
-            return 0;
-        if (__builtin_mul_overflow(order, (uint64_t)__builtin_popcountll(orbit), &order))
-            return UINT64_MAX;
+        if (!sf_symmetry_orbit(symmetry, fixed, u, &orbit)) return 0;
+        if (__builtin_mul_overflow(order, (uint64_t)__builtin_popcountll(orbit), &order)) return UINT64_MAX;
         fixed |= sf_bit(u);
     }
     return order;

@@ -58,8 +58,7 @@ static void find_set(const sf_outline *o, uint32_t a, uint32_t place, uint32_t b
     for (uint32_t i = 0; i < joint->count; i++)
         for (uint32_t k = 0; k < words; k++)
             set[k] &= joint->rows[i][(size_t)place * words + k];
-    if (joint->apart)
-        sf_bitmap_clear(set, place);
+    if (joint->apart) sf_bitmap_clear(set, place);
 }
 
 /* ---- what each place of the block counts for by itself ---- */
@@ -75,8 +74,7 @@ static int find_weights(product *p)
     const sf_outline *o = p->o;
     uint32_t place[SF_TERM_MOST] = {0};
     p->weights = sf_alloc(o->places[p->v], sizeof *p->weights);
-    if (p->weights == NULL)
-        return SF_NO_MEMORY;
+    if (p->weights == NULL) return SF_NO_MEMORY;
     for (uint32_t q = 0; q < o->places[p->v]; q++) {
         uint64_t weight = sf_bitmap_has(o->starts[p->v], q);
         place[p->v] = q;
@@ -84,8 +82,7 @@ static int find_weights(product *p)
             if (bear_on(o->term, sf_lowest(left), p->v, p->v))
                 weight = sf_saturated_multiply(weight, sf_counts_at(&p->tables[sf_lowest(left)], place));
         p->weights[q] = weight;
-        if (weight == UINT64_MAX)
-            p->too_large = true;
+        if (weight == UINT64_MAX) p->too_large = true;
     }
     return SF_OK;
 }
@@ -96,13 +93,11 @@ static int find_weights(product *p)
 static int turn(sf_counts *table, uint32_t row, const sf_outline *o)
 {
     enum { TILE = 16 };
-    if (table->row == row)
-        return SF_OK;
+    if (table->row == row) return SF_OK;
     const uint32_t rows = o->places[table->row], columns = o->places[table->column];
     void *memory;
     uint64_t *turned = sf_outline_room(&memory, (size_t)rows * columns);
-    if (turned == NULL)
-        return SF_NO_MEMORY;
+    if (turned == NULL) return SF_NO_MEMORY;
     for (uint32_t i = 0; i < rows; i += TILE)
         for (uint32_t j = 0; j < columns; j += TILE)
             for (uint32_t c = j; c < j + TILE && c < columns; c++)
@@ -120,16 +115,13 @@ static int make_dense(product *p, const sf_counts *const *factors, uint32_t coun
     const uint32_t columns = o->places[p->column];
     uint32_t place[SF_TERM_MOST] = {0};
     uint64_t *dense = sf_outline_room(&p->dense_memory, (size_t)o->places[p->v] * columns);
-    if (dense == NULL)
-        return SF_NO_MEMORY;
+    if (dense == NULL) return SF_NO_MEMORY;
     memset(dense, 0, (size_t)o->places[p->v] * columns * sizeof *dense);
     for (uint32_t q = 0; q < o->places[p->v]; q++) {
-        if (p->weights[q] == 0)
-            continue;
+        if (p->weights[q] == 0) continue;
         find_set(o, p->v, q, p->column, p->sets);
         place[p->v] = q;
-        if (sf_match_steps(p->tallies[0], 1 + columns / VALUES_PER_STEP))
-            break; /* nobody will look at it */
+        if (sf_match_steps(p->tallies[0], 1 + columns / VALUES_PER_STEP)) break; /* nobody will look at it */
         for (uint32_t r = sf_bitmap_next(p->sets, 0, columns); r < columns;
              r = sf_bitmap_next(p->sets, r + 1, columns)) {
             uint64_t value = 1;
@@ -152,8 +144,7 @@ static int list_links(product *p)
     for (uint32_t q = 0; q < places && status == SF_OK; q++) {
         uint64_t at = p->offsets[q];
         void *links = p->links;
-        if (sf_reserve(&links, &p->link_room, at + columns, sizeof *p->links) != 0)
-            status = SF_NO_MEMORY;
+        if (sf_reserve(&links, &p->link_room, at + columns, sizeof *p->links) != 0) status = SF_NO_MEMORY;
         p->links = links;
         bool is_wanted = status == SF_OK && p->weights[q] != 0;
         if (is_wanted && !sf_match_steps(p->tallies[0], 1 + columns / VALUES_PER_STEP)) {
@@ -173,17 +164,14 @@ static int find_columns(product *p, sf_counts *tables, double *bound)
     const sf_counts *factors[SF_TERM_MOST];
     uint32_t count = 0, only = 0;
     for (uint32_t left = t->children[p->v]; left != 0; left &= left - 1) {
-        if (!bear_on(t, sf_lowest(left), p->v, p->column))
-            continue;
+        if (!bear_on(t, sf_lowest(left), p->v, p->column)) continue;
         only = sf_lowest(left);
         *bound *= (double)tables[only].most;
         factors[count++] = &tables[only];
     }
     bool is_near = (t->near[p->v] >> p->column & 1) != 0;
-    if (count == 0 && is_near)
-        return list_links(p);
-    if (count != 1 || is_near)
-        return make_dense(p, factors, count);
+    if (count == 0 && is_near) return list_links(p);
+    if (count != 1 || is_near) return make_dense(p, factors, count);
     int status = turn(&tables[only], p->v, p->o);
     p->dense = tables[only].values;
     return status;
@@ -215,8 +203,7 @@ static uint64_t fill_row(const product *p, uint32_t row, uint64_t *set, uint64_t
         place[p->v] = q;
         uint64_t weight = weight_of(p, place);
         steps++;
-        if (weight == 0)
-            continue;
+        if (weight == 0) continue;
         if (!p->has_column) {
             *sums = sf_saturated_add(*sums, weight);
         } else if (p->dense != NULL) {
@@ -238,11 +225,9 @@ static int fill_rows(void *context, unsigned worker, size_t item)
                    end = (uint32_t)((uint64_t)rows * (item + 1) / CHUNKS);
     uint64_t *set = p->sets + (size_t)worker * p->o->words[p->v];
     for (uint32_t row = first; row < end; row++) {
-        if (p->has_row && !sf_bitmap_has(p->o->starts[p->row], row))
-            continue;
+        if (p->has_row && !sf_bitmap_has(p->o->starts[p->row], row)) continue;
         uint64_t steps = fill_row(p, row, set, p->made->values + row * p->made->down);
-        if (sf_match_steps(p->tallies[worker], steps))
-            return SF_OK;
+        if (sf_match_steps(p->tallies[worker], steps)) return SF_OK;
     }
     sf_match_advance(p->tallies[worker]->watch, p->o->term->effort[p->v] / CHUNKS);
     return SF_OK;
@@ -260,8 +245,7 @@ static int open_table(product *p)
                            .down = p->has_row ? columns : 0,
                            .across = p->has_column ? 1 : 0};
     p->made->values = sf_outline_room(&p->made->memory, values);
-    if (p->made->values == NULL)
-        return SF_NO_MEMORY;
+    if (p->made->values == NULL) return SF_NO_MEMORY;
     memset(p->made->values, 0, values * sizeof *p->made->values);
     return SF_OK;
 }
@@ -274,8 +258,7 @@ static void find_most(product *p)
     for (size_t i = 0; i < values; i++)
         most = p->made->values[i] > most ? p->made->values[i] : most;
     p->made->most = most;
-    if (most == UINT64_MAX)
-        p->too_large = true;
+    if (most == UINT64_MAX) p->too_large = true;
 }
 
 /* Which of what bears on the component are the rows and the columns. */
@@ -294,8 +277,7 @@ static void find_beside(product *p, double *bound)
     const sf_summand *t = p->o->term;
     for (uint32_t left = p->has_row ? t->children[p->v] : 0; left != 0; left &= left - 1) {
         const uint32_t child = sf_lowest(left);
-        if (!bear_on(t, child, p->v, p->row))
-            continue;
+        if (!bear_on(t, child, p->v, p->row)) continue;
         p->beside[p->beside_count++] = &p->tables[child];
         *bound *= (double)p->tables[child].most;
     }
@@ -308,18 +290,13 @@ static int fill_table(product *p, sf_counts *tables, unsigned threads)
     p->sets = sf_outline_room(&p->set_memory, (size_t)threads * (p->o->words[p->v] + p->o->words[p->column]));
     int status = p->sets != NULL ? find_weights(p) : SF_NO_MEMORY;
     find_beside(p, &bound);
-    if (status == SF_OK && p->has_column)
-        status = find_columns(p, tables, &bound);
-    if (status == SF_OK)
-        status = open_table(p);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK && p->has_column) status = find_columns(p, tables, &bound);
+    if (status == SF_OK) status = open_table(p);
+    if (status != SF_OK) return status;
     for (uint32_t q = 0; q < p->o->places[p->v]; q++)
         most = p->weights[q] > most ? p->weights[q] : most;
-    if (p->has_column && bound * (double)most > 0x1p63)
-        p->too_large = true;
-    if (p->too_large || atomic_load(&p->tallies[0]->watch->stop))
-        return SF_OK;
+    if (p->has_column && bound * (double)most > 0x1p63) p->too_large = true;
+    if (p->too_large || atomic_load(&p->tallies[0]->watch->stop)) return SF_OK;
     status = sf_parallel_for(p->o->term->effort[p->v] < WORTH_THREADS ? 1 : threads, CHUNKS, fill_rows, p);
     find_most(p);
     return status;
@@ -347,8 +324,7 @@ static int make_tables(sf_counts *tables, const sf_outline *o, uint32_t v, sf_ma
     int status = SF_OK;
     for (uint32_t left = o->term->children[v]; left != 0 && status == SF_OK && *is_done; left &= left - 1)
         status = make_tables(tables, o, sf_lowest(left), tallies, threads, is_done);
-    if (status == SF_OK && *is_done)
-        status = make_table(tables, o, v, tallies, threads, is_done);
+    if (status == SF_OK && *is_done) status = make_table(tables, o, v, tallies, threads, is_done);
     for (uint32_t left = o->term->children[v]; left != 0; left &= left - 1) {
         sf_free(tables[sf_lowest(left)].memory);
         tables[sf_lowest(left)] = (sf_counts){0};
@@ -363,8 +339,7 @@ int sf_tables_make(sf_counts *tables, const sf_outline *o, sf_match_tally *const
     int status = SF_OK;
     *is_done = true;
     for (uint32_t b = 0; b < t->count && status == SF_OK && *is_done; b++)
-        if ((t->tabled >> b & 1) != 0)
-            status = make_tables(tables, o, b, tallies, threads, is_done);
+        if ((t->tabled >> b & 1) != 0) status = make_tables(tables, o, b, tallies, threads, is_done);
     return status;
 }
 

@@ -134,8 +134,7 @@ static double cost_by_rows(const planner *p, const sf_summand *t, uint32_t v, ui
 {
     const double values = p->places[row] * p->places[column];
     double each;
-    if (values > MOST_VALUES || p->places[v] * p->places[column] > MOST_VALUES)
-        return INFINITY;
+    if (values > MOST_VALUES || p->places[v] * p->places[column] > MOST_VALUES) return INFINITY;
     is_dense = is_dense || (t->near[v] >> column & 1) == 0;
     if (is_dense)
         each = VALUE_STEPS * p->places[column];
@@ -151,12 +150,10 @@ static double cost_of_table(const planner *p, const sf_summand *t, uint32_t comp
 {
     const uint32_t bearing = neighbours(t, component);
     uint32_t dense = 0;
-    if (bearing == 0)
-        return LINK_STEPS * p->places[v];
+    if (bearing == 0) return LINK_STEPS * p->places[v];
     const uint32_t a = sf_lowest(bearing), b = 31 - (uint32_t)__builtin_clz(bearing);
     *row = a;
-    if (a == b)
-        return LINK_STEPS * pairs_of(p, a, v) + WORD_STEPS * p->places[a] * p->places[v] / 64;
+    if (a == b) return LINK_STEPS * pairs_of(p, a, v) + WORD_STEPS * p->places[a] * p->places[v] / 64;
     for (uint32_t rest = component & ~(1u << v), part; rest != 0; rest &= ~part) {
         part = first_component(t, rest);
         dense |= neighbours(t, part);
@@ -170,8 +167,7 @@ static double cost_of_table(const planner *p, const sf_summand *t, uint32_t comp
 static double cost_of_tables(planner *p, const sf_summand *t, uint32_t component)
 {
     double least = INFINITY;
-    if (p->table_costs[component] >= 0)
-        return p->table_costs[component];
+    if (p->table_costs[component] >= 0) return p->table_costs[component];
     const bool can_be = __builtin_popcount(neighbours(t, component)) <= 2;
     for (uint32_t left = can_be ? component : 0; left != 0; left &= left - 1) {
         uint32_t v = sf_lowest(left), row;
@@ -192,10 +188,8 @@ static double cost_of_tables(planner *p, const sf_summand *t, uint32_t component
  * bears on the component, since counts are remembered. */
 static double cost_of(planner *p, const sf_summand *t, uint32_t component)
 {
-    if ((component & (component - 1)) == 0)
-        return 0; /* the bits of a set */
-    if (p->costs[component] >= 0)
-        return p->costs[component];
+    if ((component & (component - 1)) == 0) return 0; /* the bits of a set */
+    if (p->costs[component] >= 0) return p->costs[component];
     uint32_t bearing = neighbours(t, component);
     double least = INFINITY;
     for (uint32_t left = component; left != 0; left &= left - 1) {
@@ -228,8 +222,7 @@ static uint32_t grow_tree(planner *p, sf_summand *t, uint32_t component, uint32_
     t->above[v] = above;
     t->bearing[v] = neighbours(t, component);
     t->reached[v] = expected(p, t->bearing[v]);
-    if (has_table)
-        t->effort[v] = cost_of_table(p, t, component, v, &t->rows[v]);
+    if (has_table) t->effort[v] = cost_of_table(p, t, component, v, &t->rows[v]);
     for (uint32_t rest = component & ~(1u << v), part; rest != 0; rest &= ~part) {
         part = first_component(t, rest);
         t->children[v] |= 1u << grow_tree(p, t, part, above | 1u << v, has_table);
@@ -256,8 +249,7 @@ static void plan_term(planner *p, sf_summand *t)
 static bool are_near(const planner *p, uint64_t block, uint64_t other)
 {
     for (uint64_t left = block; left != 0; left &= left - 1)
-        if ((p->near[sf_lowest(left)] & other) != 0)
-            return true;
+        if ((p->near[sf_lowest(left)] & other) != 0) return true;
     return false;
 }
 
@@ -279,8 +271,7 @@ static void add_term(planner *p, const sf_summand *t)
         }
     }
     p->too_many = p->too_many || p->count == MOST_TERMS;
-    if (!p->too_many)
-        p->terms[p->count++] = *t;
+    if (!p->too_many) p->terms[p->count++] = *t;
 }
 
 /* The larger of the two goes into the smaller, so that equal terms have equal blocks. */
@@ -300,13 +291,10 @@ static sf_summand merged(const sf_summand *t, uint32_t a, uint32_t b)
 static void expand(planner *p, const sf_summand *t, uint32_t pair)
 {
     for (; pair < p->pair_count && !p->too_many; pair++) {
-        if (!p->pairs[pair].left_out)
-            continue;
+        if (!p->pairs[pair].left_out) continue;
         uint32_t a = block_of(t, p->pairs[pair].u), b = block_of(t, p->pairs[pair].w);
-        if (a == b)
-            return; /* all of it is forbidden */
-        if (are_near(p, t->members[a], t->members[b]))
-            continue; /* the two differ anyway */
+        if (a == b) return;                                      /* all of it is forbidden */
+        if (are_near(p, t->members[a], t->members[b])) continue; /* the two differ anyway */
         sf_summand less = merged(t, a, b);
         expand(p, &less, pair + 1);
     }
@@ -317,8 +305,7 @@ static void find_near(const planner *p, sf_summand *t)
 {
     for (uint32_t a = 0; a < t->count; a++) {
         for (uint32_t b = 0; b < t->count; b++) {
-            if (a == b || !are_near(p, t->members[a], t->members[b]))
-                continue;
+            if (a == b || !are_near(p, t->members[a], t->members[b])) continue;
             t->near[a] |= 1u << b;
             for (uint32_t i = 0; i < p->pair_count; i++) {
                 uint64_t ends = sf_bit(p->pairs[i].u) | sf_bit(p->pairs[i].w);
@@ -342,16 +329,14 @@ static double make_terms(planner *p)
         p->near[u] = p->query->constrained[u];
     }
     for (uint32_t i = 0; i < p->pair_count; i++) {
-        if (p->pairs[i].left_out)
-            continue;
+        if (p->pairs[i].left_out) continue;
         p->near[p->pairs[i].u] |= sf_bit(p->pairs[i].w);
         p->near[p->pairs[i].w] |= sf_bit(p->pairs[i].u);
     }
     expand(p, &whole, 0);
     size_t kept = 0;
     for (size_t i = 0; i < p->count && !p->too_many; i++)
-        if (p->terms[i].factor != 0)
-            p->terms[kept++] = p->terms[i];
+        if (p->terms[i].factor != 0) p->terms[kept++] = p->terms[i];
     p->count = kept;
     for (size_t i = 0; i < p->count; i++) {
         find_near(p, &p->terms[i]);
@@ -415,12 +400,10 @@ static double steps_of(planner *p, const sf_plan *plan)
 static void find_pairs(planner *p)
 {
     const sf_query *q = p->query;
-    if (q->semantics == SF_HOMOMORPHISM)
-        return;
+    if (q->semantics == SF_HOMOMORPHISM) return;
     for (uint32_t u = 0; u < q->count; u++) {
         for (uint32_t w = 0; w < u; w++) {
-            if ((q->constrained[u] & sf_bit(w)) != 0 || !sf_query_can_share(q, u, w))
-                continue;
+            if ((q->constrained[u] & sf_bit(w)) != 0 || !sf_query_can_share(q, u, w)) continue;
             p->pairs[p->pair_count].u = u;
             p->pairs[p->pair_count].w = w;
             p->pairs[p->pair_count++].left_out = false;
@@ -464,12 +447,10 @@ int sf_terms_open(sf_terms *terms, const sf_space *space, const sf_plan *plan, s
 {
     *terms = (sf_terms){0};
     int when = atomic_load(&wanted);
-    if (when == SF_TERMS_NEVER || plan->count > SF_TERM_MOST)
-        return SF_OK;
+    if (when == SF_TERMS_NEVER || plan->count > SF_TERM_MOST) return SF_OK;
     planner p = {.space = space, .query = space->query};
     double steps = steps_of(&p, plan);
-    if ((when == SF_TERMS_WORTH && steps < WORTH_PLANNING) || !sf_rows_can_be_pairs(space))
-        return SF_OK;
+    if ((when == SF_TERMS_WORTH && steps < WORTH_PLANNING) || !sf_rows_can_be_pairs(space)) return SF_OK;
     int status = open_planner(&p);
     if (status == SF_OK && plan_terms(&p, steps, when)) {
         terms->items = p.terms;

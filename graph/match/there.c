@@ -11,8 +11,7 @@ static void close_data(void *object)
 
 void sf_match_there_close(sf_match_there *there)
 {
-    if (there->data != NULL)
-        sf_device_discard(there->device, close_data, there);
+    if (there->data != NULL) sf_device_discard(there->device, close_data, there);
     there->data = NULL;
 }
 
@@ -30,6 +29,5 @@ static void close_space(void *object)
 void sf_match_there_close_space(sf_device *device, sf_backend_space *space)
 {
     closing c = {device, space};
-    if (space != NULL)
-        sf_device_discard(device, close_space, &c);
+    if (space != NULL) sf_device_discard(device, close_space, &c);
 }

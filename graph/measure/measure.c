@@ -59,13 +59,11 @@ static int take_numbers(const comparing *how, double *values, const sf_net *net,
     size_t found;
     bool held = module != NULL && clustering != NULL && sums != NULL && clubs != NULL;
     int status = held ? sf_clustering_find(clustering, net, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_hop_sums(sums, net, error);
+    if (status == SF_OK) status = sf_hop_sums(sums, net, error);
     if (status == SF_OK)
         status = sf_modules_find(module, &values[SF_COMPARED_MODULARITY], net, false, how->resolution,
                                  SF_MODULE_ORDERS, how->seed, error);
-    if (status == SF_OK)
-        status = sf_clubs_find(clubs, how->clubs, &found, net, error);
+    if (status == SF_OK) status = sf_clubs_find(clubs, how->clubs, &found, net, error);
     if (status == SF_OK) {
         const path_means paths = mean_paths(sums, net->count);
         values[SF_COMPARED_CLUSTERING] = mean_clustering(clustering, net);
@@ -88,8 +86,7 @@ static int measure_rewired(const void *what, double *values, const sf_csr *graph
     const sf_net_rule all = {0};
     sf_net net;
     int status = sf_net_build(&net, graph, &all, error);
-    if (status == SF_OK)
-        status = take_numbers(what, values, &net, error);
+    if (status == SF_OK) status = take_numbers(what, values, &net, error);
     sf_net_free(&net);
     return status;
 }
@@ -218,8 +215,7 @@ static int measure_paths(sf_network_measures *m, columns *c, const sf_net *net, 
 {
     sf_network *network = &m->network;
     int status = sf_betweenness(c->values, c->sums, net, by_length, how->threads, how->progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const path_means paths = mean_paths(c->sums, net->count);
     double most = 0;
     for (uint32_t v = 0; v < net->count; v++)
@@ -248,8 +244,7 @@ static uint64_t put_modules(sf_network_measures *m, size_t offset, const uint32_
     for (size_t v = 0; v < m->vertex_count; v++) {
         uint64_t own = m->vertices[v].degree > 0 ? module[v] : SF_NO_COUNT;
         memcpy((char *)&m->vertices[v] + offset, &own, sizeof own);
-        if (own != SF_NO_COUNT && own >= modules)
-            modules = own + 1;
+        if (own != SF_NO_COUNT && own >= modules) modules = own + 1;
     }
     return modules;
 }
@@ -260,19 +255,15 @@ static int measure_modules(sf_network_measures *m, columns *c, const sf_net *net
     sf_network *network = &m->network;
     int status = sf_modules_find(c->module, weighted ? &network->modularity_weighted : &network->modularity,
                                  net, weighted, how->resolution, SF_MODULE_ORDERS, how->seed, error);
-    if (status == SF_OK)
-        status = sf_participation_find(c->values, c->module, net, weighted, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_participation_find(c->values, c->module, net, weighted, error);
+    if (status != SF_OK) return status;
     put_column(m->vertices, weighted ? COLUMN(participation_weighted) : COLUMN(participation), c->values,
                net->count);
     *(weighted ? &network->modules_weighted : &network->modules) =
         put_modules(m, weighted ? COLUMN(module_weighted) : COLUMN(module), c->module);
-    if (weighted)
-        return SF_OK;
+    if (weighted) return SF_OK;
     status = sf_module_degree_find(c->values, c->module, net, error);
-    if (status == SF_OK)
-        put_column(m->vertices, COLUMN(module_degree_z), c->values, net->count);
+    if (status == SF_OK) put_column(m->vertices, COLUMN(module_degree_z), c->values, net->count);
     return status;
 }
 
@@ -288,8 +279,7 @@ static void score(sf_network_measures *m, double *goodness, double *sorted)
             sorted[linked++] = goodness[v] = isnan(goodness[v]) ? -INFINITY : goodness[v];
     sf_reals_sort(sorted, linked);
     for (size_t v = 0; v < m->vertex_count; v++) {
-        if (m->vertices[v].degree == 0)
-            continue;
+        if (m->vertices[v].degree == 0) continue;
         size_t as_good = linked - sf_reals_lower_bound(sorted, linked, goodness[v]);
         m->vertices[v].hub_score += (double)as_good <= HUB_SHARE * (double)linked;
     }
@@ -298,8 +288,7 @@ static void score(sf_network_measures *m, double *goodness, double *sorted)
 static int find_hubs(sf_network_measures *m, sf_error *error)
 {
     double *goodness = sf_resize(NULL, m->vertex_count, 2 * sizeof *goodness);
-    if (goodness == NULL)
-        return sf_fail_memory(error);
+    if (goodness == NULL) return sf_fail_memory(error);
     for (int criterion = 0; criterion < 4; criterion++) {
         for (size_t v = 0; v < m->vertex_count; v++) {
             const sf_vertex_measures *of = &m->vertices[v];
@@ -322,8 +311,7 @@ static int count_components(sf_network *network, const sf_csr *simple, sf_error 
 {
     uint32_t n = simple->vertex_count;
     uint32_t *component = sf_alloc(n, 2 * sizeof *component);
-    if (component == NULL)
-        return sf_fail_memory(error);
+    if (component == NULL) return sf_fail_memory(error);
     uint32_t *sizes = component + n;
     network->components = sf_components(simple, component);
     for (uint32_t v = 0; v < n; v++)
@@ -369,8 +357,7 @@ static int open_clubs(sf_network *network, const sf_net *net, sf_error *error)
     for (uint32_t v = 0; v < net->count; v++)
         most = sf_net_degree(net, v) >= most ? sf_net_degree(net, v) + 1 : most;
     network->clubs = sf_alloc(most, sizeof *network->clubs);
-    if (network->clubs == NULL)
-        return sf_fail_memory(error);
+    if (network->clubs == NULL) return sf_fail_memory(error);
     return sf_clubs_find(network->clubs, most, &network->club_count, net, error);
 }
 
@@ -395,22 +382,18 @@ static int measure_vertices(sf_network_measures *m, const sf_csr *graph, const s
     columns c;
     int status = open_columns(&c, net->count, error);
     m->vertices = sf_alloc(net->count, sizeof *m->vertices);
-    if (status == SF_OK && m->vertices == NULL)
-        status = sf_fail_memory(error);
+    if (status == SF_OK && m->vertices == NULL) status = sf_fail_memory(error);
     for (uint32_t v = 0; status == SF_OK && v < net->count; v++) {
         m->vertices[v].unit = net->vertices[v];
         m->vertices[v].unit_name = graph->names != NULL ? graph->names[net->vertices[v]] : NULL;
         count_edges(&m->vertices[v], net, v);
     }
     m->vertex_count = status == SF_OK ? net->count : 0;
-    if (status == SF_OK)
-        status = measure_triangles(m, &c, net, error);
-    if (!net->weighted)
-        leave_out_weighted(m);
+    if (status == SF_OK) status = measure_triangles(m, &c, net, error);
+    if (!net->weighted) leave_out_weighted(m);
     for (int by = 0; by < (net->weighted ? 2 : 1) && status == SF_OK; by++) {
         status = measure_paths(m, &c, net, by == 1, how, error);
-        if (status == SF_OK)
-            status = measure_modules(m, &c, net, by == 1, how, error);
+        if (status == SF_OK) status = measure_modules(m, &c, net, by == 1, how, error);
     }
     close_columns(&c);
     return status == SF_OK ? find_hubs(m, error) : status;
@@ -426,16 +409,13 @@ int sf_network_measures_find(sf_network_measures *m, const sf_csr *graph, const 
     for (int i = 0; i < SF_COMPARED_MEASURES; i++)
         m->network.beside[i] = none;
     int status = sf_net_build(&net, graph, &how->rule, error);
-    if (status == SF_OK)
-        status = measure_vertices(m, graph, &net, how, error);
+    if (status == SF_OK) status = measure_vertices(m, graph, &net, how, error);
     if (status == SF_OK) {
         sum_up(m, &net);
         status = sf_net_topology(&simple, &net, error);
     }
-    if (status == SF_OK)
-        status = count_components(&m->network, &simple, error);
-    if (status == SF_OK)
-        status = open_clubs(&m->network, &net, error);
+    if (status == SF_OK) status = count_components(&m->network, &simple, error);
+    if (status == SF_OK) status = open_clubs(&m->network, &net, error);
     if (status == SF_OK && how->rewired > 0 && net.edges > 1)
         status = compare_rewired(&m->network, &simple, how, error);
     sf_csr_free(&simple);

@@ -62,8 +62,7 @@ static int level_of_net(level *l, const sf_net *net, bool weighted, sf_error *er
 {
     uint32_t edges = net->both.first[net->count];
     int status = open_level(l, net->count, edges, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     memcpy(l->first, net->both.first, ((size_t)net->count + 1) * sizeof *l->first);
     for (uint32_t e = 0; e < edges; e++) {
         l->ids[e] = net->both.ids[e];
@@ -139,8 +138,7 @@ static bool move(search *s, const level *l, uint32_t *module, uint32_t v)
     uint32_t own = module[v], best = own, touched = 0;
     for (uint32_t e = l->first[v]; e < l->first[v + 1]; e++) {
         uint32_t m = module[l->ids[e]];
-        if (s->to[m] == 0)
-            s->touched[touched++] = m;
+        if (s->to[m] == 0) s->touched[touched++] = m;
         s->to[m] += l->weights[e];
     }
     join_module(s, l, v, own, -1);
@@ -184,8 +182,7 @@ static uint32_t number_modules(uint32_t *module, uint32_t count, uint32_t *numbe
     for (uint32_t v = 0; v < count; v++)
         number[v] = SF_NO_VERTEX;
     for (uint32_t v = 0; v < count; v++) {
-        if (number[module[v]] == SF_NO_VERTEX)
-            number[module[v]] = modules++;
+        if (number[module[v]] == SF_NO_VERTEX) number[module[v]] = modules++;
         module[v] = number[module[v]];
     }
     return modules;
@@ -209,8 +206,7 @@ static int join_members(level *small, search *s, const level *l, const uint32_t 
                         sf_error *error)
 {
     int status = open_level(small, modules, l->first[l->count], error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     list_members(s, module, l->count, modules);
     uint32_t at = 0;
     for (uint32_t m = 0; m < modules; m++) {
@@ -221,8 +217,7 @@ static int join_members(level *small, search *s, const level *l, const uint32_t 
             small->in[m] += l->in[v];
             for (uint32_t e = l->first[v]; e < l->first[v + 1]; e++) {
                 uint32_t to = module[l->ids[e]];
-                if (to != m && s->to[to] == 0)
-                    s->touched[touched++] = to;
+                if (to != m && s->to[to] == 0) s->touched[touched++] = to;
                 s->to[to] += to != m ? l->weights[e] : 0;
             }
         }
@@ -264,8 +259,7 @@ static void split(uint32_t *module, search *s, const level *base, uint32_t *part
         part[v] = SF_NO_VERTEX;
     for (uint32_t v = 0; v < base->count; v++) {
         uint32_t found = 1;
-        if (part[v] != SF_NO_VERTEX)
-            continue;
+        if (part[v] != SF_NO_VERTEX) continue;
         s->touched[0] = v;
         part[v] = parts;
         for (uint32_t i = 0; i < found; i++)
@@ -325,8 +319,7 @@ static int number_by_size(uint32_t *module, const level *base, uint32_t *number,
 {
     uint32_t modules = number_modules(module, base->count, number);
     sf_rank *ranks = sf_alloc(modules, sizeof *ranks);
-    if (ranks == NULL)
-        return sf_fail_memory(error);
+    if (ranks == NULL) return sf_fail_memory(error);
     for (uint32_t m = 0; m < modules; m++)
         ranks[m].index = m;
     for (uint32_t v = 0; v < base->count; v++)
@@ -345,8 +338,7 @@ static void leave_whole(uint32_t *module, double *modularity, const search *s, c
 {
     double whole = 1 - s->resolution;
     uint32_t any = UINT32_MAX;
-    if (!(*modularity <= whole + LEAST_GAIN))
-        return;
+    if (!(*modularity <= whole + LEAST_GAIN)) return;
     *modularity = whole;
     for (uint32_t v = 0; v < base->count; v++) {
         bool linked = base->first[v + 1] > base->first[v];
@@ -363,10 +355,8 @@ int sf_modules_find(uint32_t *module, double *modularity, const sf_net *net, boo
     uint32_t n = net->count;
     uint32_t *tried = sf_resize(NULL, n, sizeof *tried), *own = sf_resize(NULL, n, sizeof *own);
     int status = level_of_net(&base, net, weighted, error);
-    if (status == SF_OK)
-        status = open_search(&s, n, total_of(&base), resolution, error);
-    if (status == SF_OK && (tried == NULL || own == NULL))
-        status = sf_fail_memory(error);
+    if (status == SF_OK) status = open_search(&s, n, total_of(&base), resolution, error);
+    if (status == SF_OK && (tried == NULL || own == NULL)) status = sf_fail_memory(error);
     for (uint32_t v = 0; v < n && status == SF_OK; v++)
         module[v] = v;
     *modularity = NAN;
@@ -379,10 +369,8 @@ int sf_modules_find(uint32_t *module, double *modularity, const sf_net *net, boo
             memcpy(module, tried, n * sizeof *module);
         }
     }
-    if (status == SF_OK)
-        leave_whole(module, modularity, &s, &base);
-    if (status == SF_OK)
-        status = number_by_size(module, &base, own, error);
+    if (status == SF_OK) leave_whole(module, modularity, &s, &base);
+    if (status == SF_OK) status = number_by_size(module, &base, own, error);
     close_search(&s);
     close_level(&base);
     sf_free(tried);

@@ -38,18 +38,15 @@ static int take_arcs(arcs *a, const sf_csr *graph, const double *weights, const 
     *a = (arcs){.from = sf_resize(NULL, most, sizeof *a->from),
                 .to = sf_resize(NULL, most, sizeof *a->to),
                 .weights = sf_resize(NULL, most, sizeof *a->weights)};
-    if (a->from == NULL || a->to == NULL || a->weights == NULL)
-        return sf_fail_memory(error);
+    if (a->from == NULL || a->to == NULL || a->weights == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         size_t before = a->count;
         for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++) {
             uint32_t w = graph->targets[e];
             double weight = weights != NULL ? weights[e - graph->offsets[0]] : 1;
-            if (w == v || (takes_part != NULL && !(takes_part[v] && takes_part[w])))
-                continue;
+            if (w == v || (takes_part != NULL && !(takes_part[v] && takes_part[w]))) continue;
             if (a->count > before && a->to[a->count - 1] == w) {
-                if (weights != NULL)
-                    a->weights[a->count - 1] += weight;
+                if (weights != NULL) a->weights[a->count - 1] += weight;
                 continue;
             }
             a->from[a->count] = v;
@@ -65,19 +62,15 @@ static int find_bar(double *bar, const arcs *a, double threshold, double density
                     sf_error *error)
 {
     *bar = threshold;
-    if (density <= 0)
-        return SF_OK;
+    if (density <= 0) return SF_OK;
     double *sorted = sf_resize(NULL, a->count, sizeof *sorted);
-    if (sorted == NULL)
-        return sf_fail_memory(error);
+    if (sorted == NULL) return sf_fail_memory(error);
     size_t known = 0;
     for (size_t i = 0; i < a->count; i++)
-        if (a->weights[i] > 0)
-            sorted[known++] = a->weights[i];
+        if (a->weights[i] > 0) sorted[known++] = a->weights[i];
     sf_reals_sort(sorted, known);
     double most = floor(density * (double)count * ((double)count - 1) + 0.5);
-    if (most < (double)known)
-        *bar = fmax(threshold, most >= 1 ? sorted[known - (size_t)most] : INFINITY);
+    if (most < (double)known) *bar = fmax(threshold, most >= 1 ? sorted[known - (size_t)most] : INFINITY);
     sf_free(sorted);
     return SF_OK;
 }
@@ -134,8 +127,7 @@ static int group(sf_neighbours *n, const uint32_t *keys, const uint32_t *ids, co
                  const sf_net *net, sf_error *error)
 {
     int status = open_neighbours(n, net->count, a->count, true, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < a->count; i++)
         n->first[keys[i] + 2]++;
     for (uint32_t v = 0; v < net->count; v++)
@@ -165,8 +157,7 @@ static int join_directions(sf_net *net, sf_error *error)
     int status = open_neighbours(&net->both, net->count, edges, false, error);
     net->ways = sf_resize(NULL, edges, sizeof *net->ways);
     net->roots = sf_resize(NULL, edges, sizeof *net->roots);
-    if (status != SF_OK || net->ways == NULL || net->roots == NULL)
-        return sf_fail_memory(error);
+    if (status != SF_OK || net->ways == NULL || net->roots == NULL) return sf_fail_memory(error);
     const sf_neighbours *out = &net->out, *in = &net->in;
     uint32_t at = 0;
     for (uint32_t v = 0; v < net->count; v++) {
@@ -190,10 +181,8 @@ static int connect(sf_net *net, const arcs *a, sf_error *error)
     net->greatest = net->greatest > 0 ? net->greatest : 1;
     net->edges = net->directed ? a->count : a->count / 2;
     int status = group(&net->out, a->from, a->to, a, net, error);
-    if (status == SF_OK && net->directed)
-        status = group(&net->in, a->to, a->from, a, net, error);
-    if (!net->directed)
-        net->in = net->out;
+    if (status == SF_OK && net->directed) status = group(&net->in, a->to, a->from, a, net, error);
+    if (!net->directed) net->in = net->out;
     return status == SF_OK ? join_directions(net, error) : status;
 }
 
@@ -211,15 +200,13 @@ int sf_net_build(sf_net *net, const sf_csr *graph, const sf_net_rule *rule, sf_e
     net->weighted = weights != NULL;
     int status = take_arcs(&a, graph, weights, rule->takes_part, error);
     size_t found = a.count;
-    if (status == SF_OK)
-        status = find_bar(&bar, &a, rule->threshold, rule->density, count, error);
+    if (status == SF_OK) status = find_bar(&bar, &a, rule->threshold, rule->density, count, error);
     if (status == SF_OK) {
         keep_strong(&a, bar);
         net->left_out = (found - a.count) / (graph->directed ? 1 : 2);
         status = number_vertices(net, &a, graph->vertex_count, rule, error);
     }
-    if (status == SF_OK)
-        status = connect(net, &a, error);
+    if (status == SF_OK) status = connect(net, &a, error);
     free_arcs(&a);
     return status;
 }
@@ -235,8 +222,7 @@ static void free_neighbours(sf_neighbours *n)
 void sf_net_free(sf_net *net)
 {
     free_neighbours(&net->out);
-    if (net->directed)
-        free_neighbours(&net->in);
+    if (net->directed) free_neighbours(&net->in);
     free_neighbours(&net->both);
     sf_free(net->vertices);
     sf_free(net->ways);
@@ -261,8 +247,7 @@ int sf_net_topology(sf_csr *graph, const sf_net *net, sf_error *error)
         for (uint32_t i = net->out.first[v]; i < net->out.first[v + 1] && status == SF_OK; i++)
             if (net->directed || net->out.ids[i] > v)
                 status = sf_edge_list_add(&list, v, net->out.ids[i], error);
-    if (status == SF_OK)
-        status = sf_csr_build(graph, &list, SF_CSR_SIMPLE, error);
+    if (status == SF_OK) status = sf_csr_build(graph, &list, SF_CSR_SIMPLE, error);
     sf_edge_list_free(&list);
     return status;
 }

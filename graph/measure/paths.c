@@ -63,8 +63,7 @@ static void sum_hops(sf_path_sums *sums, const sf_neighbours *in, uint32_t verti
 int sf_hop_sums(sf_path_sums *sums, const sf_net *net, sf_error *error)
 {
     uint64_t *words = sf_resize(NULL, net->count, 3 * sizeof *words);
-    if (words == NULL)
-        return sf_fail_memory(error);
+    if (words == NULL) return sf_fail_memory(error);
     sum_hops(sums, &net->in, net->count, words);
     sf_free(words);
     return SF_OK;
@@ -99,8 +98,7 @@ static int open_search(search *s, uint32_t vertices, size_t edges, sf_error *err
     *s = (search){.distance = sf_resize(NULL, vertices, 3 * sizeof *s->distance),
                   .order = sf_resize(NULL, vertices, sizeof *s->order),
                   .heap = sf_resize(NULL, edges + 1, sizeof *s->heap)};
-    if (s->distance == NULL || s->order == NULL || s->heap == NULL)
-        return sf_fail_memory(error);
+    if (s->distance == NULL || s->order == NULL || s->heap == NULL) return sf_fail_memory(error);
     s->paths = s->distance + vertices;
     s->share = s->paths + vertices;
     return SF_OK;
@@ -120,8 +118,7 @@ static waiting pop(search *s)
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < s->waits; at = child) {
         child += child + 1 < s->waits && s->heap[child + 1].distance < s->heap[child].distance;
-        if (s->heap[child].distance >= last.distance)
-            break;
+        if (s->heap[child].distance >= last.distance) break;
         s->heap[at] = s->heap[child];
     }
     s->heap[at] = last;
@@ -137,8 +134,7 @@ static bool next_vertex(search *s, bool by_length, uint32_t *vertex, uint32_t *r
     }
     while (s->waits > 0) {
         const waiting w = pop(s);
-        if (w.distance > s->distance[w.vertex])
-            continue; /* it was reached on a shorter path */
+        if (w.distance > s->distance[w.vertex]) continue; /* it was reached on a shorter path */
         s->order[s->found++] = w.vertex;
         *vertex = w.vertex;
         return true;
@@ -159,8 +155,7 @@ static void search_from(search *s, const sf_neighbours *out, uint32_t vertices, 
     s->found = by_length ? 0 : 1;
     s->waits = 0;
     s->order[0] = source;
-    if (by_length)
-        push(s, 0, source);
+    if (by_length) push(s, 0, source);
     for (uint32_t v, read = 0; next_vertex(s, by_length, &v, &read);)
         for (uint32_t e = out->first[v]; e < out->first[v + 1]; e++) {
             uint32_t w = out->ids[e];
@@ -200,8 +195,7 @@ static void add_dependencies(double *betweenness, const search *s, const sf_neig
             if (distance <= s->distance[w]) /* never less */
                 s->share[v] += s->paths[v] / s->paths[w] * (1 + s->share[w]);
         }
-        if (i > 0)
-            betweenness[v] += s->share[v];
+        if (i > 0) betweenness[v] += s->share[v];
     }
 }
 
@@ -238,12 +232,10 @@ static int search_part(void *context, unsigned worker, size_t part)
     const sf_net *net = w->net;
     search *s = &w->searches[worker];
     for (uint32_t v = (uint32_t)part; v < net->count; v += PARTS) {
-        if (!goes_on(w, worker))
-            return SF_CANCELLED;
+        if (!goes_on(w, worker)) return SF_CANCELLED;
         search_from(s, &net->out, net->count, v, w->by_length);
         add_dependencies(w->out + part * net->count, s, &net->out, w->by_length);
-        if (w->sums != NULL)
-            w->sums[v] = sum_search(s);
+        if (w->sums != NULL) w->sums[v] = sum_search(s);
     }
     return SF_OK;
 }
@@ -269,8 +261,7 @@ static int open_work(work *w, sf_error *error)
 static int run_work(work *w, size_t items, int (*body)(void *, unsigned, size_t), sf_error *error)
 {
     int status = items > 0 ? sf_parallel_for(w->threads, items, body, w) : SF_OK;
-    if (status == SF_CANCELLED)
-        return sf_fail(error, status, NULL, "stopped while measuring");
+    if (status == SF_CANCELLED) return sf_fail(error, status, NULL, "stopped while measuring");
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
@@ -286,8 +277,7 @@ int sf_betweenness(double *betweenness, sf_path_sums *sums, const sf_net *net, b
               .done_of = n,
               .out = sf_alloc(n, PARTS * sizeof(double))};
     int status = w.out != NULL ? open_work(&w, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = run_work(&w, n < PARTS ? n : PARTS, search_part, error);
+    if (status == SF_OK) status = run_work(&w, n < PARTS ? n : PARTS, search_part, error);
     for (uint32_t v = 0; v < n && status == SF_OK; v++) {
         betweenness[v] = 0;
         for (uint32_t part = 0; part < PARTS; part++)
@@ -344,8 +334,7 @@ static int open_neighbourhood(neighbourhood *h, const sf_neighbours *from, const
                 h->edges.lengths[at++] = from->lengths[e];
             }
     }
-    if (held)
-        h->edges.first[count] = at;
+    if (held) h->edges.first[count] = at;
     for (uint32_t i = 0; i < count; i++)
         number[members[i]] = SF_NO_VERTEX;
     return held ? SF_OK : SF_NO_MEMORY;
@@ -355,8 +344,7 @@ static int open_neighbourhood(neighbourhood *h, const sf_neighbours *from, const
 static double sum_inverse(const neighbourhood *h, bool by_length, search *s)
 {
     double sum = 0;
-    if (!by_length)
-        sum_hops(h->sums, &h->edges, h->count, h->words);
+    if (!by_length) sum_hops(h->sums, &h->edges, h->count, h->words);
     for (uint32_t i = 0; i < h->count; i++) {
         if (by_length) {
             search_from(s, &h->edges, h->count, i, true);
@@ -373,11 +361,9 @@ static int measure_neighbourhood(void *context, unsigned worker, size_t v)
     const sf_net *net = w->net;
     uint32_t first = net->both.first[v], k = net->both.first[v + 1] - first;
     neighbourhood h;
-    if (!goes_on(w, worker))
-        return SF_CANCELLED;
+    if (!goes_on(w, worker)) return SF_CANCELLED;
     w->out[v] = 0;
-    if (k < 2)
-        return SF_OK;
+    if (k < 2) return SF_OK;
     int status = open_neighbourhood(&h, w->by_length ? &net->out : &net->in, net->both.ids + first, k,
                                     w->local + (size_t)worker * net->count);
     if (status == SF_OK)

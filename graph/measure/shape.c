@@ -38,8 +38,7 @@ static void add_triangles(sf_clustering *sums, const sf_net *net, uint32_t v, ui
         uint32_t u = both->ids[e];
         for (uint32_t f = both->first[u + 1]; f-- > both->first[u] && both->ids[f] > u;) {
             uint32_t w = both->ids[f];
-            if (at[w] == UINT32_MAX)
-                continue;
+            if (at[w] == UINT32_MAX) continue;
             const sides a = side_of(net, e), b = side_of(net, f), c = side_of(net, at[w]);
             add_triangle(&sums[v], &a, &b, &c);
             add_triangle(&sums[u], &a, &b, &c);
@@ -69,8 +68,7 @@ static void divide(sf_clustering *sum, const sf_net *net, uint32_t v)
 int sf_clustering_find(sf_clustering *clustering, const sf_net *net, sf_error *error)
 {
     uint32_t *at = sf_resize(NULL, net->count, sizeof *at);
-    if (at == NULL)
-        return sf_fail_memory(error);
+    if (at == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < net->count; v++) {
         at[v] = UINT32_MAX;
         clustering[v] = (sf_clustering){0, 0, 0};
@@ -93,8 +91,7 @@ int sf_clubs_find(sf_club *clubs, size_t room, size_t *count, const sf_net *net,
         most = sf_net_degree(net, v) > most ? sf_net_degree(net, v) : most;
     /* vertices[k] have the degree k, and edges[k] join one of it to one of that or more */
     uint64_t *vertices = sf_alloc((size_t)most + 1, 2 * sizeof *vertices);
-    if (vertices == NULL)
-        return sf_fail_memory(error);
+    if (vertices == NULL) return sf_fail_memory(error);
     uint64_t *edges = vertices + most + 1;
     uint64_t vertices_left = net->count, edges_left = net->edges;
     for (uint32_t v = 0; v < net->count; v++) {
@@ -108,8 +105,7 @@ int sf_clubs_find(sf_club *clubs, size_t room, size_t *count, const sf_net *net,
     for (uint32_t k = 0; k <= most && *count < room; k++) {
         vertices_left -= vertices[k];
         edges_left -= edges[k];
-        if (vertices_left < 2)
-            break;
+        if (vertices_left < 2) break;
         double pairs = (double)vertices_left * (double)(vertices_left - 1) / (net->directed ? 1 : 2);
         clubs[(*count)++] = (sf_club){.degree = k,
                                       .vertices = vertices_left,
@@ -133,8 +129,7 @@ int sf_participation_find(double *participation, const uint32_t *module, const s
                           sf_error *error)
 {
     double *to = sf_alloc(net->count, sizeof *to); /* each module */
-    if (to == NULL)
-        return sf_fail_memory(error);
+    if (to == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < net->count; v++) {
         const uint32_t *first = &net->both.first[v];
         double all = 0, squares = 0;
@@ -159,14 +154,12 @@ int sf_module_degree_find(double *z, const uint32_t *module, const sf_net *net, 
         double count, sum, squares;
     } moments;
     moments *of = sf_alloc(net->count, sizeof *of);
-    if (of == NULL)
-        return sf_fail_memory(error);
+    if (of == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < net->count; v++) {
         z[v] = 0;
         for (uint32_t e = net->both.first[v]; e < net->both.first[v + 1]; e++)
             z[v] += module[net->both.ids[e]] == module[v] ? net->ways[e] : 0;
-        if (!net->directed)
-            z[v] /= 2;
+        if (!net->directed) z[v] /= 2;
         of[module[v]].count++;
         of[module[v]].sum += z[v];
     }

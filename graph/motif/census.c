@@ -83,8 +83,7 @@ static void merge_directions(neighbourhoods *n, const sf_csr *out, const sf_csr 
             bool from_out =
                 i == in->offsets[v + 1] || (o < out->offsets[v + 1] && out->targets[o] <= in->targets[i]);
             uint32_t target = from_out ? out->targets[o++] : in->targets[i++];
-            if (target != v)
-                add_neighbour(n, first, &next, target, from_out ? OUT : IN);
+            if (target != v) add_neighbour(n, first, &next, target, from_out ? OUT : IN);
         }
     }
     n->offsets[out->vertex_count] = next;
@@ -94,8 +93,7 @@ static int find_neighbourhoods(neighbourhoods *n, const sf_csr *graph, sf_error 
 {
     uint64_t edges = sf_csr_edge_count(graph);
     sf_csr in;
-    if (sf_csr_transpose(&in, graph, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (sf_csr_transpose(&in, graph, error) != SF_OK) return SF_NO_MEMORY;
     *n = (neighbourhoods){.offsets = sf_resize(NULL, (size_t)graph->vertex_count + 1, sizeof *n->offsets),
                           .targets = sf_resize(NULL, 2 * edges, sizeof *n->targets),
                           .dyads = sf_resize(NULL, 2 * edges, sizeof *n->dyads)};
@@ -128,11 +126,9 @@ static void count_pair(const counting *c, uint64_t *tally, uint32_t v, uint64_t 
         uint32_t of_u = j < n->offsets[u + 1] ? n->targets[j] : SF_NO_VERTEX;
         uint32_t w = of_v < of_u ? of_v : of_u;
         uint8_t vw = of_v == w ? n->dyads[i++] : 0, uw = of_u == w ? n->dyads[j++] : 0;
-        if (w == u || w == v)
-            continue;
+        if (w == u || w == v) continue;
         near++;
-        if (u < w || (v < w && vw == 0))
-            tally[c->classes[n->dyads[edge] | uw << 2 | vw << 4]]++;
+        if (u < w || (v < w && vw == 0)) tally[c->classes[n->dyads[edge] | uw << 2 | vw << 4]]++;
     }
     tally[n->dyads[edge] == MUTUAL ? 2 : 1] += c->vertex_count - 2 - near;
 }
@@ -147,8 +143,7 @@ static int count_block(void *context, unsigned worker, size_t block)
         return SF_CANCELLED;
     for (uint32_t v = first; v < stop; v++)
         for (uint64_t e = c->near.offsets[v]; e < c->near.offsets[v + 1]; e++)
-            if (c->near.targets[e] > v)
-                count_pair(c, c->tallies[worker], v, e);
+            if (c->near.targets[e] > v) count_pair(c, c->tallies[worker], v, e);
     return 0;
 }
 

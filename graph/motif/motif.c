@@ -99,8 +99,7 @@ static void step(cursor *c)
 
 static int append_character(const parser *p, token *t, size_t *length, char c)
 {
-    if (*length + 1 == sizeof t->text)
-        return fail_at(p, t, "'%s...' is longer than 63 characters", t->text);
+    if (*length + 1 == sizeof t->text) return fail_at(p, t, "'%s...' is longer than 63 characters", t->text);
     t->text[(*length)++] = c;
     return SF_OK;
 }
@@ -110,14 +109,11 @@ static int read_string(const parser *p, cursor *c, token *t)
     size_t length = 0;
     step(c);
     while (c->at < c->end && *c->at != '"' && *c->at != '\n') {
-        if (*c->at == '\\' && (peek(c, 1) == '"' || peek(c, 1) == '\\'))
-            step(c);
-        if (append_character(p, t, &length, *c->at) != SF_OK)
-            return SF_DATA;
+        if (*c->at == '\\' && (peek(c, 1) == '"' || peek(c, 1) == '\\')) step(c);
+        if (append_character(p, t, &length, *c->at) != SF_OK) return SF_DATA;
         step(c);
     }
-    if (peek(c, 0) != '"')
-        return fail_at(p, t, "the text \"%s is not closed on its line", t->text);
+    if (peek(c, 0) != '"') return fail_at(p, t, "the text \"%s is not closed on its line", t->text);
     step(c);
     return SF_OK;
 }
@@ -125,8 +121,7 @@ static int read_string(const parser *p, cursor *c, token *t)
 static bool is_triad(const char *text)
 {
     for (size_t i = SF_FIRST_CONNECTED; i < SF_TRIADS; i++)
-        if (strcmp(sf_triads[i].name, text) == 0)
-            return true;
+        if (strcmp(sf_triads[i].name, text) == 0) return true;
     return false;
 }
 
@@ -139,10 +134,8 @@ static int read_word(const parser *p, cursor *c, token *t)
         char before = length > 0 ? t->text[length - 1] : '\0';
         bool exponent_sign =
             (*c->at == '-' || *c->at == '+') && (length == 0 || before == 'e' || before == 'E');
-        if (!is_name_character(*c->at) && !(is_number && (*c->at == '.' || exponent_sign)))
-            break;
-        if (append_character(p, t, &length, *c->at) != SF_OK)
-            return SF_DATA;
+        if (!is_name_character(*c->at) && !(is_number && (*c->at == '.' || exponent_sign))) break;
+        if (append_character(p, t, &length, *c->at) != SF_OK) return SF_DATA;
     }
     double ignored;
     t->kind = !is_number ? NAME : is_triad(t->text) ? TRIAD : NUMBER;
@@ -158,8 +151,7 @@ static const char *match_symbol(const cursor *c)
                                           ">",   "(",  ")",  "{",  "}",  "[",  "]",  ",",  "."};
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         size_t length = strlen(symbols[i]);
-        if ((size_t)(c->end - c->at) >= length && memcmp(c->at, symbols[i], length) == 0)
-            return symbols[i];
+        if ((size_t)(c->end - c->at) >= length && memcmp(c->at, symbols[i], length) == 0) return symbols[i];
     }
     return NULL;
 }
@@ -172,8 +164,7 @@ static int read_token(const parser *p, cursor *c, token *t)
         while (c->at < c->end && *c->at != '\n')
             step(c);
     *t = (token){.kind = END, .line = c->line, .column = c->column};
-    if (c->at == c->end)
-        return SF_OK;
+    if (c->at == c->end) return SF_OK;
     bool starts_number = isdigit((unsigned char)*c->at) ||
                          (*c->at == '-' && (isdigit((unsigned char)peek(c, 1)) || peek(c, 1) == '.'));
     const char *symbol = match_symbol(c);
@@ -208,8 +199,7 @@ static int read_tokens(parser *p, const char *text, size_t size)
             return sf_fail_memory(p->error);
         p->tokens = tokens;
         int status = read_token(p, &c, &p->tokens[p->count]);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     } while (p->tokens[p->count++].kind != END);
     return SF_OK;
 }
@@ -228,16 +218,14 @@ static bool is_symbol(const token *t, const char *symbol)
 
 static bool take_symbol(parser *p, const char *symbol)
 {
-    if (!is_symbol(current(p), symbol))
-        return false;
+    if (!is_symbol(current(p), symbol)) return false;
     p->at++;
     return true;
 }
 
 static int expect_symbol(parser *p, const char *symbol)
 {
-    if (take_symbol(p, symbol))
-        return SF_OK;
+    if (take_symbol(p, symbol)) return SF_OK;
     char format[64];
     snprintf(format, sizeof format, "found %%s, expected %s", symbol);
     return fail_at(p, current(p), format, shown(current(p)));
@@ -246,8 +234,7 @@ static int expect_symbol(parser *p, const char *symbol)
 static int expect_name(parser *p, const token **name, const char *format)
 {
     *name = current(p);
-    if ((*name)->kind != NAME)
-        return fail_at(p, *name, format, shown(*name));
+    if ((*name)->kind != NAME) return fail_at(p, *name, format, shown(*name));
     p->at++;
     return SF_OK;
 }
@@ -260,11 +247,9 @@ static int find_vertex(parser *p, const scope *s, const token *name, uint32_t *v
             return SF_OK;
         }
     }
-    if (s->macro != NULL)
-        return fail_at(p, name, "'%s' is no parameter of the macro", name->text);
+    if (s->macro != NULL) return fail_at(p, name, "'%s' is no parameter of the macro", name->text);
     for (*vertex = 0; *vertex < p->pattern->vertex_count; ++*vertex)
-        if (strcmp(p->pattern->vertices[*vertex].name, name->text) == 0)
-            return SF_OK;
+        if (strcmp(p->pattern->vertices[*vertex].name, name->text) == 0) return SF_OK;
     int status = sf_pattern_add_vertex(p->pattern, name->text, SF_ANY_LABEL, p->error);
     return status == SF_DATA
                ? fail_at(p, name, "'%s' is one vertex too many: a pattern has at most 64", name->text)
@@ -330,8 +315,7 @@ static int add_condition(parser *p, const condition *c, const token *attribute, 
 
 static int read_edge_terms(parser *p)
 {
-    if (!take_symbol(p, "["))
-        return SF_OK;
+    if (!take_symbol(p, "[")) return SF_OK;
     sf_pattern_edge *edge = &p->pattern->edges[p->pattern->edge_count - 1];
     condition c = {&edge->terms, &edge->term_count, &edge->label};
     int status;
@@ -339,10 +323,8 @@ static int read_edge_terms(parser *p)
         const token *attribute;
         sf_comparison comparison = SF_EQUAL;
         status = expect_name(p, &attribute, "found %s, expected an attribute of the edge");
-        if (status == SF_OK)
-            status = read_comparison(p, &comparison);
-        if (status == SF_OK)
-            status = add_condition(p, &c, attribute, comparison);
+        if (status == SF_OK) status = read_comparison(p, &comparison);
+        if (status == SF_OK) status = add_condition(p, &c, attribute, comparison);
     } while (status == SF_OK && take_symbol(p, ","));
     return status == SF_OK ? expect_symbol(p, "]") : status;
 }
@@ -352,10 +334,8 @@ static int read_edge(parser *p, const scope *s, uint32_t from, bool absent)
     const token *name;
     uint32_t to;
     int status = expect_name(p, &name, "found %s, expected the vertex that the edge enters");
-    if (status == SF_OK)
-        status = find_vertex(p, s, name, &to);
-    if (status == SF_OK)
-        status = sf_pattern_add_edge(p->pattern, from, to, SF_ANY_LABEL, absent, p->error);
+    if (status == SF_OK) status = find_vertex(p, s, name, &to);
+    if (status == SF_OK) status = sf_pattern_add_edge(p->pattern, from, to, SF_ANY_LABEL, absent, p->error);
     return status == SF_OK ? read_edge_terms(p) : status;
 }
 
@@ -365,10 +345,8 @@ static int read_vertex_condition(parser *p, const scope *s, uint32_t vertex)
     const token *attribute, *other, *other_attribute;
     sf_comparison comparison = SF_EQUAL;
     int status = expect_name(p, &attribute, "found %s, expected an attribute of the vertex");
-    if (status == SF_OK)
-        status = read_comparison(p, &comparison);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = read_comparison(p, &comparison);
+    if (status != SF_OK) return status;
     if (current(p)->kind != NAME) {
         sf_pattern_vertex *v = &p->pattern->vertices[vertex];
         condition c = {&v->terms, &v->term_count, &v->label};
@@ -381,12 +359,9 @@ static int read_vertex_condition(parser *p, const scope *s, uint32_t vertex)
                        other->text);
     p->at++;
     status = expect_name(p, &other_attribute, "found %s, expected an attribute of the vertex");
-    if (status == SF_OK)
-        status = find_vertex(p, s, other, &relation.right);
-    if (status != SF_OK)
-        return status;
-    if (relation.right == vertex)
-        return fail_at(p, other, "'%s' is compared with itself", other->text);
+    if (status == SF_OK) status = find_vertex(p, s, other, &relation.right);
+    if (status != SF_OK) return status;
+    if (relation.right == vertex) return fail_at(p, other, "'%s' is compared with itself", other->text);
     relation.left_attribute = (char *)(uintptr_t)attribute->text; /* copied below */
     relation.right_attribute = (char *)(uintptr_t)other_attribute->text;
     return sf_pattern_add_relation(p->pattern, &relation, p->error);
@@ -397,8 +372,7 @@ static int read_exchange(parser *p, const scope *s, uint32_t left)
     const token *name;
     uint32_t right;
     int status = expect_name(p, &name, "found %s, expected a vertex");
-    if (status == SF_OK)
-        status = find_vertex(p, s, name, &right);
+    if (status == SF_OK) status = find_vertex(p, s, name, &right);
     if (status == SF_OK && left == right)
         return fail_at(p, name, "'%s' is exchanged with itself", name->text);
     return status == SF_OK ? sf_pattern_add_exchange(p->pattern, left, right, p->error) : status;
@@ -414,15 +388,12 @@ static int read_arguments(parser *p, const scope *s, uint32_t *vertices, size_t 
     int status = expect_symbol(p, "(");
     do {
         const token *argument;
-        if (status == SF_OK)
-            status = expect_name(p, &argument, "found %s, expected a vertex");
+        if (status == SF_OK) status = expect_name(p, &argument, "found %s, expected a vertex");
         if (status == SF_OK && count == expected)
             status = fail_at(p, argument, "'%s' is one vertex too many", argument->text);
-        if (status == SF_OK)
-            status = find_vertex(p, s, argument, &vertices[count++]);
+        if (status == SF_OK) status = find_vertex(p, s, argument, &vertices[count++]);
     } while (status == SF_OK && take_symbol(p, ","));
-    if (status == SF_OK)
-        status = expect_symbol(p, ")");
+    if (status == SF_OK) status = expect_symbol(p, ")");
     if (status == SF_OK && count < expected)
         status = fail_at(p, name, "'%s' takes more vertices than it was given", name->text);
     return status;
@@ -448,8 +419,7 @@ static int read_triad(parser *p, const scope *s)
     p->at++;
     if (is_symbol(current(p), "(")) {
         int status = read_arguments(p, s, vertices, 3, name);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         if (vertices[0] == vertices[1] || vertices[1] == vertices[2] || vertices[0] == vertices[2])
             return fail_at(p, name, "'%s' takes three different vertices", name->text);
         return add_triad(p, name, vertices);
@@ -468,22 +438,19 @@ static int read_triad(parser *p, const scope *s)
 static const macro *find_macro(const parser *p, const token *name)
 {
     for (size_t i = 0; i < p->macro_count; i++)
-        if (strcmp(p->macros[i].name->text, name->text) == 0)
-            return &p->macros[i];
+        if (strcmp(p->macros[i].name->text, name->text) == 0) return &p->macros[i];
     return NULL;
 }
 
 static int call_macro(parser *p, const scope *s, const token *name)
 {
     const macro *called = find_macro(p, name);
-    if (called == NULL)
-        return fail_at(p, name, "there is no macro '%s' before this", name->text);
+    if (called == NULL) return fail_at(p, name, "there is no macro '%s' before this", name->text);
     if (s->depth == MOST_DEPTH)
         return fail_at(p, name, "macros call each other more than 16 deep at '%s'", name->text);
     scope inner = {.macro = called, .depth = s->depth + 1};
     int status = read_arguments(p, s, inner.vertices, called->parameter_count, name);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t after = p->at;
     p->at = called->body;
     status = read_statements(p, &inner, true);
@@ -505,8 +472,7 @@ static bool is_definition(const parser *p)
     size_t i = p->at;
     while (p->tokens[i].kind == NAME || is_symbol(&p->tokens[i], ",") || is_symbol(&p->tokens[i], "("))
         i++;
-    if (!is_symbol(&p->tokens[i], ")"))
-        return false;
+    if (!is_symbol(&p->tokens[i], ")")) return false;
     for (i++; p->tokens[i].kind == BREAK; i++)
         ;
     return is_symbol(&p->tokens[i], "{");
@@ -514,8 +480,7 @@ static bool is_definition(const parser *p)
 
 static int define_macro(parser *p, const token *name)
 {
-    if (find_macro(p, name) != NULL)
-        return fail_at(p, name, "a second macro '%s'", name->text);
+    if (find_macro(p, name) != NULL) return fail_at(p, name, "a second macro '%s'", name->text);
     if (p->macro_count == MOST_MACROS)
         return fail_at(p, name, "'%s' is one macro too many: 64 at most", name->text);
     macro *m = &p->macros[p->macro_count];
@@ -527,15 +492,12 @@ static int define_macro(parser *p, const token *name)
         if (status == SF_OK)
             status = expect_name(p, &m->parameters[m->parameter_count++], "found %s, expected a parameter");
     } while (status == SF_OK && take_symbol(p, ","));
-    if (status == SF_OK)
-        status = expect_symbol(p, ")");
+    if (status == SF_OK) status = expect_symbol(p, ")");
     while (status == SF_OK && current(p)->kind == BREAK)
         p->at++;
-    if (status == SF_OK)
-        status = expect_symbol(p, "{");
+    if (status == SF_OK) status = expect_symbol(p, "{");
     m->body = p->at;
-    if (status == SF_OK)
-        status = skip_body(p, name);
+    if (status == SF_OK) status = skip_body(p, name);
     p->macro_count++;
     return status;
 }
@@ -546,16 +508,11 @@ static int read_after_vertex(parser *p, const scope *s, const token *name)
 {
     uint32_t vertex;
     int status = find_vertex(p, s, name, &vertex);
-    if (status != SF_OK)
-        return status;
-    if (take_symbol(p, "->"))
-        return read_edge(p, s, vertex, false);
-    if (take_symbol(p, "!>") || take_symbol(p, "~>"))
-        return read_edge(p, s, vertex, true);
-    if (take_symbol(p, "."))
-        return read_vertex_condition(p, s, vertex);
-    if (take_symbol(p, "==="))
-        return read_exchange(p, s, vertex);
+    if (status != SF_OK) return status;
+    if (take_symbol(p, "->")) return read_edge(p, s, vertex, false);
+    if (take_symbol(p, "!>") || take_symbol(p, "~>")) return read_edge(p, s, vertex, true);
+    if (take_symbol(p, ".")) return read_vertex_condition(p, s, vertex);
+    if (take_symbol(p, "===")) return read_exchange(p, s, vertex);
     return fail_at(p, current(p), "found %s, expected -> !> ~> === . or ( after the name", shown(current(p)));
 }
 
@@ -566,15 +523,12 @@ static int read_statement(parser *p, const scope *s)
         return fail_at(p, current(p),
                        "%s begins the 10,001st statement, counting those of macros at each use",
                        shown(current(p)));
-    if (current(p)->kind == TRIAD)
-        return read_triad(p, s);
+    if (current(p)->kind == TRIAD) return read_triad(p, s);
     bool defines =
         s->macro == NULL && current(p)->kind == NAME && is_symbol(current(p) + 1, "(") && is_definition(p);
     int status = expect_name(p, &name, "found %s, expected the name of a vertex, a macro or a triad");
-    if (status != SF_OK)
-        return status;
-    if (defines)
-        return define_macro(p, name);
+    if (status != SF_OK) return status;
+    if (defines) return define_macro(p, name);
     return is_symbol(current(p), "(") ? call_macro(p, s, name) : read_after_vertex(p, s, name);
 }
 
@@ -583,16 +537,14 @@ static int read_statements(parser *p, const scope *s, bool in_body)
     for (;;) {
         while (current(p)->kind == BREAK)
             p->at++;
-        if (in_body ? is_symbol(current(p), "}") : current(p)->kind == END)
-            return SF_OK;
+        if (in_body ? is_symbol(current(p), "}") : current(p)->kind == END) return SF_OK;
         int status = read_statement(p, s);
         bool ended = current(p)->kind == BREAK || current(p)->kind == END ||
                      (in_body && is_symbol(current(p), "}")) || (p->at > 0 && is_symbol(current(p) - 1, "}"));
         if (status == SF_OK && !ended)
             status = fail_at(p, current(p), "found %s after a statement, expected a new line or ;",
                              shown(current(p)));
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
 }
 
@@ -602,12 +554,10 @@ int sf_motif_parse(sf_pattern *pattern, const char *path, const char *text, size
     parser p = {.pattern = pattern, .path = path, .error = error};
     scope outside = {0};
     int status = read_tokens(&p, text, size);
-    if (status == SF_OK)
-        status = read_statements(&p, &outside, false);
+    if (status == SF_OK) status = read_statements(&p, &outside, false);
     if (status == SF_OK && pattern->vertex_count == 0)
         status = fail_at(&p, current(&p), "there is no vertex before %s", shown(current(&p)));
     sf_free(p.tokens);
-    if (status != SF_OK)
-        sf_pattern_free(pattern);
+    if (status != SF_OK) sf_pattern_free(pattern);
     return status;
 }

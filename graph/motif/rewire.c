@@ -36,8 +36,7 @@ static int open_set(edge_set *set, uint32_t vertices, uint32_t edges, sf_error *
 
 static uint64_t key_of(const edge_set *set, sf_edge edge, bool directed)
 {
-    if (!directed && edge.from > edge.to)
-        edge = (sf_edge){edge.to, edge.from};
+    if (!directed && edge.from > edge.to) edge = (sf_edge){edge.to, edge.from};
     uint64_t row = set->bits == 0 ? set->vertex_count : UINT64_C(1) << 32;
     return edge.from * row + edge.to;
 }
@@ -58,8 +57,7 @@ static uint64_t slot_of(const edge_set *set, uint64_t key)
 
 static bool has(const edge_set *set, uint64_t key)
 {
-    if (set->bits == 0)
-        return (set->slots[key / 64] >> key % 64 & 1) != 0;
+    if (set->bits == 0) return (set->slots[key / 64] >> key % 64 & 1) != 0;
     return set->slots[slot_of(set, key)] != 0;
 }
 
@@ -77,8 +75,7 @@ static void empty_slot(edge_set *set, uint64_t hole)
     uint64_t mask = (UINT64_C(1) << set->bits) - 1;
     for (uint64_t next = (hole + 1) & mask; set->slots[next] != 0; next = (next + 1) & mask) {
         uint64_t home = home_of(set, set->slots[next]);
-        if (((next - home) & mask) < ((next - hole) & mask))
-            continue;
+        if (((next - home) & mask) < ((next - hole) & mask)) continue;
         set->slots[hole] = set->slots[next];
         hole = next;
     }
@@ -106,8 +103,7 @@ static int list_edges(sf_rewiring *rewiring, const sf_csr *graph, uint64_t *rows
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++) {
             sf_edge edge = {v, graph->targets[e]};
-            if (!graph->directed && edge.to < v)
-                continue;
+            if (!graph->directed && edge.to < v) continue;
             if (list->edge_count == 0 || !is_parallel(list->edges[list->edge_count - 1], edge))
                 rewiring->starts[rewiring->bundle_count++] = list->edge_count;
             rows[list->edge_count] = e - graph->offsets[0];
@@ -129,12 +125,10 @@ static int pick_moving(sf_rewiring *rewiring, sf_error *error)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "rewires up to %u edges, found %zu", UINT32_MAX, bundles);
     rewiring->ends = sf_resize(NULL, bundles, sizeof *rewiring->ends);
     rewiring->bundles = sf_resize(NULL, bundles, sizeof *rewiring->bundles);
-    if (rewiring->ends == NULL || rewiring->bundles == NULL)
-        return sf_fail_memory(error);
+    if (rewiring->ends == NULL || rewiring->bundles == NULL) return sf_fail_memory(error);
     for (size_t b = 0; b < bundles; b++) {
         sf_edge edge = rewiring->list.edges[rewiring->starts[b]];
-        if (edge.from == edge.to)
-            continue;
+        if (edge.from == edge.to) continue;
         rewiring->ends[rewiring->moving] = edge;
         rewiring->bundles[rewiring->moving++] = (uint32_t)b;
     }
@@ -156,10 +150,8 @@ int sf_rewiring_open(sf_rewiring *rewiring, const sf_csr *graph, sf_error *error
     else
         sf_fail_memory(error);
     sf_free(rows);
-    if (status == SF_OK)
-        status = pick_moving(rewiring, error);
-    if (status != SF_OK)
-        sf_rewiring_close(rewiring);
+    if (status == SF_OK) status = pick_moving(rewiring, error);
+    if (status != SF_OK) sf_rewiring_close(rewiring);
     return status;
 }
 
@@ -202,8 +194,7 @@ int sf_rewire_ends(sf_edge *ends, const sf_rewiring *rewiring, uint64_t seed, ui
     uint32_t count = rewiring->moving;
     edge_set set;
     int status = open_set(&set, rewiring->list.vertex_count, count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (uint32_t i = 0; i < count; i++) {
         ends[i] = rewiring->ends[i];
         add(&set, key_of(&set, ends[i], directed));
@@ -223,10 +214,8 @@ int sf_rewire_build(sf_csr *rewired, const sf_rewiring *rewiring, const sf_edge 
     sf_edge_list list = rewiring->list;
     *rewired = (sf_csr){0};
     list.edges = sf_resize(NULL, list.edge_count, sizeof *list.edges);
-    if (list.edges == NULL)
-        return sf_fail_memory(error);
-    if (list.edge_count > 0)
-        memcpy(list.edges, rewiring->list.edges, list.edge_count * sizeof *list.edges);
+    if (list.edges == NULL) return sf_fail_memory(error);
+    if (list.edge_count > 0) memcpy(list.edges, rewiring->list.edges, list.edge_count * sizeof *list.edges);
     for (uint32_t i = 0; i < rewiring->moving; i++) {
         const uint64_t *start = &rewiring->starts[rewiring->bundles[i]];
         for (uint64_t e = start[0]; e < start[1]; e++)
@@ -242,8 +231,7 @@ int sf_rewire(sf_csr *rewired, const sf_rewiring *rewiring, uint64_t seed, uint3
     *rewired = (sf_csr){0};
     sf_edge *ends = sf_resize(NULL, rewiring->moving, sizeof *ends);
     int status = ends != NULL ? sf_rewire_ends(ends, rewiring, seed, number, error) : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_rewire_build(rewired, rewiring, ends, error);
+    if (status == SF_OK) status = sf_rewire_build(rewired, rewiring, ends, error);
     sf_free(ends);
     return status;
 }

@@ -19,8 +19,7 @@ static int count_patterns(const void *what, double *values, const sf_csr *graph,
     const sf_pattern_set *set = what;
     sf_match_index *index;
     int status = sf_match_open(&index, graph, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t i = 0; i < set->count && status == SF_OK; i++) {
         sf_match_options options = set->options[i];
         sf_match_result result;
@@ -29,8 +28,7 @@ static int count_patterns(const void *what, double *values, const sf_csr *graph,
         options.threads = 1;
         options.stopped = NULL;
         status = sf_match_run(index, &set->patterns[i], &options, &result, progress, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         values[i] = (double)result.count;
         sf_match_result_free(&result);
     }
@@ -87,8 +85,7 @@ static bool ask_caller(void *user, const char *what, double done, double total)
     (void)done;
     (void)total;
     sampling *s = user;
-    if (!tell_progress(s))
-        atomic_store(&s->stop, true);
+    if (!tell_progress(s)) atomic_store(&s->stop, true);
     return !atomic_load(&s->stop);
 }
 
@@ -111,15 +108,13 @@ static int sample_graph(void *context, unsigned worker, size_t item)
     sampling *s = context;
     sf_error *error = &s->errors[worker];
     sf_progress progress = {.update = worker == 0 ? ask_caller : ask_flag, .user = s};
-    if (!sf_progress_update(&progress, "", 0, 0))
-        return fail_stopped(s, error);
+    if (!sf_progress_update(&progress, "", 0, 0)) return fail_stopped(s, error);
     uint32_t number = s->first + (uint32_t)item;
     sf_csr rewired;
     int status = s->ends == NULL
                      ? sf_rewire(&rewired, s->rewiring, s->options->seed, number, error)
                      : sf_rewire_build(&rewired, s->rewiring, s->ends + item * s->rewiring->moving, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     double *values = s->values + number * s->measure->count;
     status = s->measure->take(s->measure->what, values, &rewired, &progress, error);
     sf_csr_free(&rewired);
@@ -158,8 +153,7 @@ static int count_there(sampling *s, sf_device *device, sf_rewired_graphs *graphs
     for (size_t i = 0; status == SF_OK && i < (size_t)graphs->count * SF_TRIADS; i++)
         values[i] = (double)found[i];
     sf_free(graphs->triads);
-    if (status == SF_OK)
-        atomic_fetch_add(&s->done, graphs->count);
+    if (status == SF_OK) atomic_fetch_add(&s->done, graphs->count);
     return status;
 }
 
@@ -169,8 +163,7 @@ static int measure_here(sampling *s, sf_device *device, sf_rewired_graphs *graph
     graphs->ends = sf_resize(NULL, graphs->count, s->rewiring->moving * sizeof *graphs->ends);
     int status = graphs->ends != NULL ? sf_rewire_on_device(device, s->rewiring, graphs, error)
                                       : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sample_graphs(s, graphs->first, graphs->count, graphs->ends, error);
+    if (status == SF_OK) status = sample_graphs(s, graphs->first, graphs->count, graphs->ends, error);
     sf_free(graphs->ends);
     return status;
 }
@@ -229,8 +222,7 @@ static int sample(sampling *s, sf_ran *ran, sf_error *error)
 {
     s->values = sf_resize(NULL, s->options->graphs, s->measure->count * sizeof *s->values);
     s->errors = sf_alloc(s->threads, sizeof *s->errors);
-    if (s->values == NULL || s->errors == NULL)
-        return sf_fail_memory(error);
+    if (s->values == NULL || s->errors == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < s->options->graphs; i++)
         s->values[i * s->measure->count] = NAN; /* until it is measured */
     sf_choice choice;
@@ -271,8 +263,7 @@ int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph
 {
     sf_rewiring rewiring;
     int status = sf_rewiring_open(&rewiring, graph, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sampling s = {.rewiring = &rewiring, .measure = measure, .options = options, .progress = progress};
     s.threads = options->threads != 0 ? options->threads : sf_thread_cores();
     s.threads = s.threads < options->graphs ? s.threads : options->graphs;
@@ -281,8 +272,7 @@ int sf_spread_find(sf_spread *spreads, const double *counts, const sf_csr *graph
     uint32_t made = keeps ? keep_measured(&s) : 0;
     for (size_t i = 0; i < measure->count && keeps; i++)
         spreads[i] = spread_of(s.values + i, measure->count, made, counts[i]);
-    if (options->made != NULL)
-        *options->made = made;
+    if (options->made != NULL) *options->made = made;
     if (status == SF_CANCELLED && keeps)
         sf_fail(error, status, NULL, "stopped after %u of %u rewired graphs", made, options->graphs);
     sf_free(s.values);

@@ -20,8 +20,7 @@ static uint32_t search(sf_bfs_result *result, uint32_t *queue, const sf_csr *gra
         uint32_t v = queue[head];
         for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++) {
             uint32_t neighbour = graph->targets[e];
-            if (levels[neighbour] != SF_UNREACHED)
-                continue;
+            if (levels[neighbour] != SF_UNREACHED) continue;
             levels[neighbour] = levels[v] + 1;
             parents[neighbour] = v;
             queue[count++] = neighbour;
@@ -34,8 +33,7 @@ static int summarise(sf_bfs_result *result, const uint32_t *queue, const sf_csr 
 {
     result->depth = result->levels[queue[result->reached - 1]];
     result->level_sizes = sf_alloc((size_t)result->depth + 1, sizeof *result->level_sizes);
-    if (result->level_sizes == NULL)
-        return sf_fail_memory(error);
+    if (result->level_sizes == NULL) return sf_fail_memory(error);
     for (uint64_t i = 0; i < result->reached; i++) {
         result->level_sizes[result->levels[queue[i]]]++;
         result->edges += sf_csr_degree(graph, queue[i]);
@@ -60,8 +58,7 @@ int sf_bfs(sf_bfs_result *result, const sf_csr *graph, uint32_t source, uint32_t
         status = summarise(result, queue, graph, error);
     }
     sf_free(queue);
-    if (status == SF_OK)
-        return SF_OK;
+    if (status == SF_OK) return SF_OK;
     sf_bfs_result_free(result);
     return sf_fail_memory(error);
 }

@@ -38,8 +38,7 @@ static void record(const many *m, size_t first, uint64_t found, uint32_t vertex,
         size_t source = first + (size_t)__builtin_ctzll(found);
         size_t place = source * m->graph->vertex_count + vertex;
         m->levels[place] = level;
-        if (m->parents != NULL)
-            m->parents[place] = parent;
+        if (m->parents != NULL) m->parents[place] = parent;
     }
 }
 
@@ -75,12 +74,10 @@ static void count_level(const many *m, const bits *b, size_t first, uint32_t lev
     planes p = {0};
     uint64_t any = 0;
     for (uint32_t v = 0; v < m->graph->vertex_count; v++) {
-        if (b->frontier[v] == 0)
-            continue;
+        if (b->frontier[v] == 0) continue;
         any |= b->frontier[v];
         add_word(&p, b->frontier[v]);
-        if (p.words == UINT8_MAX)
-            move_counts(m->reached + first, &p);
+        if (p.words == UINT8_MAX) move_counts(m->reached + first, &p);
     }
     move_counts(m->reached + first, &p);
     for (; any != 0; any &= any - 1)
@@ -93,10 +90,8 @@ static void count_level(const many *m, const bits *b, size_t first, uint32_t lev
 static void wipe(const many *m, size_t first, size_t count)
 {
     size_t row = m->graph->vertex_count;
-    if (m->levels != NULL)
-        memset(m->levels + first * row, 0xff, count * row * sizeof *m->levels);
-    if (m->parents != NULL)
-        memset(m->parents + first * row, 0xff, count * row * sizeof *m->parents);
+    if (m->levels != NULL) memset(m->levels + first * row, 0xff, count * row * sizeof *m->levels);
+    if (m->parents != NULL) memset(m->parents + first * row, 0xff, count * row * sizeof *m->parents);
 }
 
 static void start(const many *m, bits *b, size_t first, size_t count)
@@ -129,13 +124,11 @@ static bool search_level(many *m, bits *b, size_t first, uint32_t level)
     bool any = false;
     memset(b->next, 0, graph->vertex_count * sizeof *b->next);
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
-        if (v % VERTICES_BETWEEN_LOOKS == 0 && !goes_on(m, b, first))
-            return false;
+        if (v % VERTICES_BETWEEN_LOOKS == 0 && !goes_on(m, b, first)) return false;
         for (uint64_t e = graph->offsets[v]; b->frontier[v] != 0 && e < graph->offsets[v + 1]; e++) {
             uint32_t neighbour = graph->targets[e];
             uint64_t found = b->frontier[v] & ~b->seen[neighbour];
-            if (found == 0)
-                continue;
+            if (found == 0) continue;
             any = true;
             b->found += (uint64_t)__builtin_popcountll(found);
             b->seen[neighbour] |= found;
@@ -156,13 +149,10 @@ static int search_word(void *context, unsigned worker, size_t word)
     size_t first = word * WORD, count = m->count - first < WORD ? m->count - first : WORD;
     start(m, b, first, count);
     bool counts = m->levels == NULL;
-    if (counts)
-        count_level(m, b, first, 0);
+    if (counts) count_level(m, b, first, 0);
     for (uint32_t level = 1; level <= m->most_levels && search_level(m, b, first, level); level++)
-        if (counts)
-            count_level(m, b, first, level);
-    if (!atomic_load_explicit(&m->stopped, memory_order_relaxed))
-        return 0;
+        if (counts) count_level(m, b, first, level);
+    if (!atomic_load_explicit(&m->stopped, memory_order_relaxed)) return 0;
     wipe(m, first, count); /* the level under way is not complete */
     return SF_CANCELLED;
 }
@@ -193,8 +183,7 @@ static int search_all(many *m, unsigned threads, sf_error *error)
         sf_free(m->workers[i].next);
     }
     sf_free(m->workers);
-    if (status == SF_CANCELLED)
-        return sf_fail(error, status, NULL, "stopped before all were searched");
+    if (status == SF_CANCELLED) return sf_fail(error, status, NULL, "stopped before all were searched");
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 

@@ -98,8 +98,7 @@ static void find_hubs(void *context, unsigned index, size_t block)
     if (!stopped && index == 0 &&
         !sf_progress_update(s->progress, "preparing", (double)(block * WORD_BLOCK), (double)s->words))
         atomic_store(&s->stopped, stopped = true);
-    if (stopped)
-        return;
+    if (stopped) return;
     size_t stop = end_of_block(block, WORD_BLOCK, s->words);
     for (size_t w = block * WORD_BLOCK; w < stop; w++) {
         uint64_t without = 0;
@@ -108,8 +107,7 @@ static void find_hubs(void *context, unsigned index, size_t block)
             uint64_t greatest = 0;
             for (uint64_t e = in->offsets[v]; e < in->offsets[v + 1]; e++) {
                 uint64_t degree = sf_csr_degree(s->graph, in->targets[e]);
-                if (degree <= greatest)
-                    continue;
+                if (degree <= greatest) continue;
                 greatest = degree;
                 s->hub[v] = in->targets[e];
             }
@@ -142,8 +140,7 @@ int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_option
     *search = NULL;
     double start = sf_clock_seconds();
     sf_bfs_search *s = sf_alloc(1, sizeof *s);
-    if (s == NULL)
-        return sf_fail_memory(error);
+    if (s == NULL) return sf_fail_memory(error);
     s->graph = s->incoming = graph;
     s->direction = options->direction;
     s->sorted = options->sorted;
@@ -151,15 +148,13 @@ int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_option
     bool is_small = sf_csr_edge_count(graph) < SMALL;
     unsigned threads = options->threads != 0 ? options->threads : is_small ? 1 : sf_thread_cores();
     int status = sf_team_open(&s->team, threads, error);
-    if (status == SF_OK)
-        status = alloc_search(s, error);
+    if (status == SF_OK) status = alloc_search(s, error);
     if (status == SF_OK && (graph->directed || options->sorted)) {
         status = options->sorted ? sf_csr_transpose_by_degree(&s->turned, graph, s->progress, error)
                                  : sf_csr_transpose_told(&s->turned, graph, s->progress, error);
         s->incoming = &s->turned;
     }
-    if (status == SF_OK)
-        sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), find_hubs, s);
+    if (status == SF_OK) sf_team_run(s->team, blocks_of(s->words, WORD_BLOCK), find_hubs, s);
     if (atomic_load(&s->stopped))
         status = sf_fail(error, SF_CANCELLED, NULL, "was stopped before the search");
     if (status != SF_OK) {
@@ -173,8 +168,7 @@ int sf_bfs_open(sf_bfs_search **search, const sf_csr *graph, const sf_bfs_option
 
 void sf_bfs_close(sf_bfs_search *s)
 {
-    if (s == NULL)
-        return;
+    if (s == NULL) return;
     sf_team_close(s->team);
     sf_csr_free(&s->turned);
     sf_free(s->workers);
@@ -212,8 +206,7 @@ static void flush(sf_bfs_search *s, worker *w)
 static inline bool claim(uint64_t *visited, uint32_t v)
 {
     uint64_t bit = UINT64_C(1) << v % 64, *word = &visited[v / 64];
-    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0)
-        return false;
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0) return false;
     return (__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit) == 0;
 }
 
@@ -224,15 +217,13 @@ static inline void look_down(sf_bfs_search *s, worker *w, uint32_t v)
     uint64_t end = graph->offsets[v + 1];
     for (uint64_t e = graph->offsets[v]; e < end; e++) {
         uint32_t neighbour = graph->targets[e];
-        if (!claim(s->visited, neighbour))
-            continue;
+        if (!claim(s->visited, neighbour)) continue;
         s->result->levels[neighbour] = s->level;
         s->result->parents[neighbour] = v;
         w->found++;
         w->edges += sf_csr_degree(graph, neighbour);
         w->buffer[w->held++] = neighbour;
-        if (w->held == BUFFER)
-            flush(s, w);
+        if (w->held == BUFFER) flush(s, w);
     }
 }
 
@@ -256,8 +247,7 @@ static void search_down_alone(sf_bfs_search *s)
         for (uint64_t e = offsets[queue[i]], end = offsets[queue[i] + 1]; e < end; e++) {
             uint32_t v = targets[e];
             uint64_t bit = UINT64_C(1) << v % 64;
-            if ((visited[v / 64] & bit) != 0)
-                continue;
+            if ((visited[v / 64] & bit) != 0) continue;
             visited[v / 64] |= bit;
             levels[v] = level;
             parents[v] = queue[i];
@@ -274,14 +264,12 @@ static inline bool find_parent(const sf_bfs_search *s, uint32_t v, uint32_t *par
 {
     const uint64_t *frontier = s->frontier;
     *parent = s->hub[v];
-    if (has_bit(frontier, *parent))
-        return true;
+    if (has_bit(frontier, *parent)) return true;
     const uint32_t *targets = s->incoming->targets;
     uint64_t end = s->incoming->offsets[v + 1];
     for (uint64_t e = s->incoming->offsets[v] + s->sorted; e < end; e++) { /* sorted, the hub is the first */
         *parent = targets[e];
-        if (has_bit(frontier, *parent))
-            return true;
+        if (has_bit(frontier, *parent)) return true;
     }
     return false;
 }
@@ -298,8 +286,7 @@ static void search_up(void *context, unsigned index, size_t block)
         uint64_t left = ~s->visited[word] & word_mask(s->graph, word);
         for (; left != 0; left &= left - 1) {
             uint32_t v = first + (uint32_t)__builtin_ctzll(left);
-            if (!find_parent(s, v, &parent))
-                continue;
+            if (!find_parent(s, v, &parent)) continue;
             s->result->levels[v] = s->level;
             s->result->parents[v] = parent;
             found |= left & -left;
@@ -365,8 +352,7 @@ static int append_level(sf_bfs_search *s, bool up, double *begun, sf_error *erro
 {
     double now = sf_clock_seconds();
     void *log = s->log;
-    if (sf_reserve(&log, &s->log_room, s->log_count + 1, sizeof *s->log) != 0)
-        return sf_fail_memory(error);
+    if (sf_reserve(&log, &s->log_room, s->log_count + 1, sizeof *s->log) != 0) return sf_fail_memory(error);
     s->log = log;
     s->log[s->log_count++] = (sf_backend_level){s->frontier_size, now - *begun, up};
     *begun = now;
@@ -377,10 +363,8 @@ static int append_level(sf_bfs_search *s, bool up, double *begun, sf_error *erro
  */
 static bool choose_up(const sf_bfs_search *s, bool up, uint64_t edges, uint64_t left, uint64_t before)
 {
-    if (s->direction != SF_BFS_AUTO)
-        return s->direction == SF_BFS_BOTTOM_UP;
-    if (!up)
-        return edges > left / ALPHA && edges > s->graph->vertex_count - s->reached;
+    if (s->direction != SF_BFS_AUTO) return s->direction == SF_BFS_BOTTOM_UP;
+    if (!up) return edges > left / ALPHA && edges > s->graph->vertex_count - s->reached;
     return s->frontier_size >= before || s->frontier_size > s->graph->vertex_count / BETA;
 }
 
@@ -393,16 +377,13 @@ static int search_levels(sf_bfs_search *s, double begun, sf_error *error)
     s->queue[0] = s->source;
     s->frontier_size = s->reached = 1;
     for (s->level = 1; s->frontier_size > 0; s->level++) {
-        if (append_level(s, up, &begun, error) != SF_OK)
-            return SF_NO_MEMORY;
+        if (append_level(s, up, &begun, error) != SF_OK) return SF_NO_MEMORY;
         if (!sf_progress_update(s->progress, "searching", all - (double)left, all))
             return sf_fail(error, SF_CANCELLED, NULL, "stopped: levels up to %u are complete", s->level - 1);
         left -= edges < left ? edges : left;
         bool next_up = choose_up(s, up, edges, left, before);
-        if (next_up && !up)
-            queue_to_bits(s);
-        if (!next_up && up)
-            bits_to_queue(s);
+        if (next_up && !up) queue_to_bits(s);
+        if (!next_up && up) bits_to_queue(s);
         up = next_up;
         before = s->frontier_size;
         s->frontier_size = run_level(s, up, &edges);
@@ -419,8 +400,7 @@ static void finish_block(void *context, unsigned index, size_t block)
     for (size_t word = block * WORD_BLOCK; word < stop; word++) {
         uint32_t first = (uint32_t)(word * 64);
         uint64_t outside = (~s->visited[word] | s->sourceless[word]) & word_mask(s->graph, word);
-        if (s->source / 64 == word)
-            outside &= ~(UINT64_C(1) << s->source % 64);
+        if (s->source / 64 == word) outside &= ~(UINT64_C(1) << s->source % 64);
         for (; outside != 0; outside &= outside - 1) {
             uint32_t v = first + (uint32_t)__builtin_ctzll(outside);
             s->result->levels[v] = SF_UNREACHED;
@@ -444,8 +424,7 @@ static int summarise(sf_bfs_search *s, sf_error *error)
     sf_bfs_result *result = s->result;
     result->depth = (uint32_t)s->log_count - 1;
     result->level_sizes = sf_resize(NULL, s->log_count, sizeof *result->level_sizes);
-    if (result->level_sizes == NULL)
-        return sf_fail_memory(error);
+    if (result->level_sizes == NULL) return sf_fail_memory(error);
     result->reached = result->edges = 0;
     for (size_t i = 0; i < s->log_count; i++)
         result->reached += result->level_sizes[i] = s->log[i].found;
@@ -459,10 +438,8 @@ static int summarise(sf_bfs_search *s, sf_error *error)
 
 static int alloc_result(sf_bfs_result *result, uint32_t vertices, sf_error *error)
 {
-    if (result->levels == NULL)
-        result->levels = sf_resize(NULL, vertices, sizeof *result->levels);
-    if (result->parents == NULL)
-        result->parents = sf_resize(NULL, vertices, sizeof *result->parents);
+    if (result->levels == NULL) result->levels = sf_resize(NULL, vertices, sizeof *result->levels);
+    if (result->parents == NULL) result->parents = sf_resize(NULL, vertices, sizeof *result->parents);
     sf_free(result->level_sizes);
     result->level_sizes = NULL;
     return result->levels != NULL && result->parents != NULL ? SF_OK : sf_fail_memory(error);
@@ -474,8 +451,7 @@ int sf_bfs_run(sf_bfs_search *s, uint32_t source, sf_bfs_result *result, sf_erro
     if (source >= s->graph->vertex_count)
         status = sf_fail(error, SF_USAGE, NULL, "there is no vertex %u: the graph has %u, counted from 0",
                          source, s->graph->vertex_count);
-    if (status == SF_OK)
-        status = alloc_result(result, s->graph->vertex_count, error);
+    if (status == SF_OK) status = alloc_result(result, s->graph->vertex_count, error);
     if (status == SF_OK) {
         double start = sf_clock_seconds();
         s->result = result;
@@ -492,7 +468,6 @@ int sf_bfs_run(sf_bfs_search *s, uint32_t source, sf_bfs_result *result, sf_erro
         int told = summarise(s, error);
         status = told == SF_OK ? status : told;
     }
-    if (status != SF_OK && status != SF_CANCELLED)
-        sf_bfs_result_free(result);
+    if (status != SF_OK && status != SF_CANCELLED) sf_bfs_result_free(result);
     return status;
 }

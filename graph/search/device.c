@@ -20,8 +20,7 @@ static int make(sf_device_graph *graph, const sf_backend_arrays *arrays, const s
                 sf_error *error)
 {
     int status = sf_device_hold(graph->device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_backend_graphs *graphs = sf_device_backend(graph->device)->graphs;
     sf_backend_device *opened = sf_device_opened(graph->device);
     sf_error failure = {0};
@@ -40,8 +39,7 @@ int sf_device_graph_open_told(sf_device_graph *graph, sf_device *device, const s
     *graph = (sf_device_graph){.device = device, .vertex_count = csr->vertex_count};
     sf_csr turned = {0};
     int status = csr->directed ? sf_csr_transpose_told(&turned, csr, progress, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_backend_arrays arrays = {.vertex_count = csr->vertex_count,
                                 .directed = csr->directed,
                                 .out = lists_of(csr),
@@ -67,8 +65,7 @@ int sf_device_graph_read(sf_csr *csr, sf_device_graph *graph, bool targets, sf_e
 {
     *csr = (sf_csr){.vertex_count = graph->vertex_count,
                     .offsets = sf_resize(NULL, (size_t)graph->vertex_count + 1, sizeof *csr->offsets)};
-    if (targets)
-        csr->targets = sf_resize(NULL, sf_device_graph_edges(graph), sizeof *csr->targets);
+    if (targets) csr->targets = sf_resize(NULL, sf_device_graph_edges(graph), sizeof *csr->targets);
     bool complete = csr->offsets != NULL && (csr->targets != NULL || !targets);
     int status = complete ? sf_device_hold(graph->device, error) : sf_fail_memory(error);
     if (status == SF_OK) {
@@ -77,8 +74,7 @@ int sf_device_graph_read(sf_csr *csr, sf_device_graph *graph, bool targets, sf_e
                      ->graphs->read(graph->graph, csr->offsets, csr->targets, &failure);
         status = sf_device_release(graph->device, status, &failure, error);
     }
-    if (status != SF_OK)
-        sf_csr_free(csr);
+    if (status != SF_OK) sf_csr_free(csr);
     return status;
 }
 
@@ -90,8 +86,7 @@ static void close_graph(void *object)
 
 void sf_device_graph_close(sf_device_graph *graph)
 {
-    if (graph->graph != NULL)
-        sf_device_discard(graph->device, close_graph, graph);
+    if (graph->graph != NULL) sf_device_discard(graph->device, close_graph, graph);
     *graph = (sf_device_graph){0};
 }
 
@@ -107,11 +102,9 @@ static int fail_source(uint32_t source, uint32_t vertices, sf_error *error)
 static int hold_bfs(sf_device *device, const sf_backend_bfs **bfs, sf_error *error)
 {
     int status = sf_device_hold(device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *bfs = sf_device_backend(device)->bfs;
-    if (*bfs != NULL)
-        return SF_OK;
+    if (*bfs != NULL) return SF_OK;
     sf_error failure;
     status =
         sf_fail(&failure, SF_UNAVAILABLE, NULL, "%s has no breadth-first search", sf_device_name(device));
@@ -124,12 +117,10 @@ int sf_device_search_open(sf_device_search *search, const sf_device_graph *graph
     *search = (sf_device_search){.graph = graph};
     const sf_backend_bfs *bfs;
     int status = hold_bfs(graph->device, &bfs, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_error failure = {0};
     status = bfs->open(&search->search, graph->graph, options, &failure);
-    if (status == SF_OK)
-        search->preparation = bfs->preparation(search->search);
+    if (status == SF_OK) search->preparation = bfs->preparation(search->search);
     return sf_device_release(graph->device, status, &failure, error);
 }
 
@@ -141,19 +132,16 @@ static void close_search(void *object)
 
 void sf_device_search_close(sf_device_search *search)
 {
-    if (search->search != NULL)
-        sf_device_discard(search->graph->device, close_search, search);
+    if (search->search != NULL) sf_device_discard(search->graph->device, close_search, search);
     *search = (sf_device_search){0};
 }
 
 int sf_device_search_job(sf_device_search *search, sf_backend_bfs_job *job, sf_error *error)
 {
     const sf_device_graph *graph = search->graph;
-    if (job->source >= graph->vertex_count)
-        return fail_source(job->source, graph->vertex_count, error);
+    if (job->source >= graph->vertex_count) return fail_source(job->source, graph->vertex_count, error);
     int status = sf_device_hold(graph->device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_error failure = {0};
     status = sf_device_backend(graph->device)->bfs->run(search->search, job, &failure);
     return sf_device_release(graph->device, status, &failure, error);
@@ -163,21 +151,17 @@ static int count_levels(sf_bfs_result *result, uint32_t vertices, sf_error *erro
 {
     sf_free(result->level_sizes);
     result->level_sizes = sf_alloc((size_t)result->depth + 1, sizeof *result->level_sizes);
-    if (result->level_sizes == NULL)
-        return sf_fail_memory(error);
+    if (result->level_sizes == NULL) return sf_fail_memory(error);
     for (uint32_t v = 0; v < vertices; v++)
-        if (result->levels[v] != SF_UNREACHED)
-            result->level_sizes[result->levels[v]]++;
+        if (result->levels[v] != SF_UNREACHED) result->level_sizes[result->levels[v]]++;
     return SF_OK;
 }
 
 /* Room for the answer of a job, which `result` may hold already. */
 static int start_result(sf_bfs_result *result, sf_backend_bfs_job *job, uint32_t vertices, sf_error *error)
 {
-    if (result->levels == NULL)
-        result->levels = sf_resize(NULL, vertices, sizeof *result->levels);
-    if (result->parents == NULL)
-        result->parents = sf_resize(NULL, vertices, sizeof *result->parents);
+    if (result->levels == NULL) result->levels = sf_resize(NULL, vertices, sizeof *result->levels);
+    if (result->parents == NULL) result->parents = sf_resize(NULL, vertices, sizeof *result->parents);
     job->levels = result->levels;
     job->parents = result->parents;
     return result->levels != NULL && result->parents != NULL ? SF_OK : sf_fail_memory(error);
@@ -191,10 +175,8 @@ static int finish_result(sf_bfs_result *result, const sf_backend_bfs_job *job, u
     result->edges = job->edges;
     result->depth = job->depth;
     result->seconds = job->seconds;
-    if (status == SF_OK)
-        status = count_levels(result, vertices, error);
-    if (status != SF_OK)
-        sf_bfs_result_free(result);
+    if (status == SF_OK) status = count_levels(result, vertices, error);
+    if (status != SF_OK) sf_bfs_result_free(result);
     return status;
 }
 
@@ -203,8 +185,7 @@ int sf_device_search_run(sf_device_search *search, uint32_t source, sf_bfs_resul
     uint32_t vertices = search->graph->vertex_count;
     sf_backend_bfs_job job = {.source = source, .progress = search->progress};
     int status = start_result(result, &job, vertices, error);
-    if (status == SF_OK)
-        status = sf_device_search_job(search, &job, error);
+    if (status == SF_OK) status = sf_device_search_job(search, &job, error);
     return finish_result(result, &job, vertices, status, error);
 }
 
@@ -212,12 +193,10 @@ int sf_device_bfs_many(sf_device_graph *graph, const uint32_t *sources, size_t c
                        uint32_t *parents, const sf_progress *progress, sf_error *error)
 {
     for (size_t i = 0; i < count; i++)
-        if (sources[i] >= graph->vertex_count)
-            return fail_source(sources[i], graph->vertex_count, error);
+        if (sources[i] >= graph->vertex_count) return fail_source(sources[i], graph->vertex_count, error);
     const sf_backend_bfs *bfs;
     int status = hold_bfs(graph->device, &bfs, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_error failure = {0};
     status = bfs->many(graph->graph, sources, count, levels, parents, progress, &failure);
     return sf_device_release(graph->device, status, &failure, error);
@@ -228,8 +207,7 @@ int sf_device_bfs_count(sf_device *device, const sf_csr *graph, uint32_t most_le
 {
     const sf_backend_bfs *bfs;
     int status = hold_bfs(device, &bfs, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_error failure = {0};
     sf_backend_lists out = lists_of(graph);
     status = bfs->count(sf_device_opened(device), &out, graph->vertex_count, most_levels, reached, depth,
@@ -255,8 +233,7 @@ static int open_part(sf_device_parts *parts, uint32_t i, const sf_backend_arrays
     sf_backend_cut cut = cut_evenly(parts->vertex_count, parts->count);
     const sf_backend_bfs *bfs;
     int status = hold_bfs(device, &bfs, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_error failure = {0};
     double start = sf_clock_seconds();
     status = bfs->part_open(&parts->parts[i], sf_device_opened(device), arrays, &cut, i, &parts->options,
@@ -279,8 +256,7 @@ int sf_device_parts_open(sf_device_parts *parts, sf_device *const *devices, uint
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         status = open_part(parts, i, &arrays, error);
     sf_csr_free(&turned);
-    if (status != SF_OK)
-        sf_device_parts_close(parts);
+    if (status != SF_OK) sf_device_parts_close(parts);
     return status;
 }
 
@@ -291,8 +267,7 @@ static int generate_part(sf_device_parts *parts, uint32_t i, const sf_kronecker 
     sf_device_graph whole;
     const sf_backend_bfs *bfs;
     int status = sf_device_graph_generate(&whole, device, kind, error);
-    if (status == SF_OK)
-        status = hold_bfs(device, &bfs, error);
+    if (status == SF_OK) status = hold_bfs(device, &bfs, error);
     if (status == SF_OK) {
         sf_error failure = {0};
         double start = sf_clock_seconds();
@@ -314,8 +289,7 @@ int sf_device_parts_generate(sf_device_parts *parts, sf_device *const *devices, 
     int status = SF_OK;
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         status = generate_part(parts, i, kind, error);
-    if (status != SF_OK)
-        sf_device_parts_close(parts);
+    if (status != SF_OK) sf_device_parts_close(parts);
     return status;
 }
 
@@ -352,8 +326,7 @@ static uint32_t distinct_devices(const sf_device_parts *parts, sf_device *device
     memcpy(devices, parts->devices, parts->count * sizeof(sf_device *));
     qsort(devices, parts->count, sizeof(sf_device *), compare_places);
     for (uint32_t i = 0; i < parts->count; i++)
-        if (kept == 0 || devices[kept - 1] != devices[i])
-            devices[kept++] = devices[i];
+        if (kept == 0 || devices[kept - 1] != devices[i]) devices[kept++] = devices[i];
     return kept;
 }
 
@@ -379,8 +352,7 @@ static int run_held(sf_device_parts *parts, sf_backend_bfs_job *job, sf_error *e
 
 int sf_device_parts_job(sf_device_parts *parts, sf_backend_bfs_job *job, sf_error *error)
 {
-    if (job->source >= parts->vertex_count)
-        return fail_source(job->source, parts->vertex_count, error);
+    if (job->source >= parts->vertex_count) return fail_source(job->source, parts->vertex_count, error);
     return run_held(parts, job, error);
 }
 
@@ -388,8 +360,7 @@ int sf_device_parts_run(sf_device_parts *parts, uint32_t source, sf_bfs_result *
 {
     sf_backend_bfs_job job = {.source = source, .progress = parts->progress};
     int status = start_result(result, &job, parts->vertex_count, error);
-    if (status == SF_OK)
-        status = sf_device_parts_job(parts, &job, error);
+    if (status == SF_OK) status = sf_device_parts_job(parts, &job, error);
     return finish_result(result, &job, parts->vertex_count, status, error);
 }
 

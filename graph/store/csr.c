@@ -57,8 +57,7 @@ static void put(neighbours *lists, uint32_t at, uint32_t target, uint64_t origin
 {
     uint64_t place = lists->offsets[at]++;
     lists->targets[place] = target;
-    if (lists->origins != NULL)
-        lists->origins[place] = origin;
+    if (lists->origins != NULL) lists->origins[place] = origin;
 }
 
 static bool is_dropped(const sf_edge *edge, unsigned flags)
@@ -118,8 +117,7 @@ typedef struct telling {
 static bool go_on(telling *told, unsigned worker, uint64_t done)
 {
     double all = (double)told->edges;
-    if (atomic_load_explicit(&told->stopped, memory_order_relaxed))
-        return false;
+    if (atomic_load_explicit(&told->stopped, memory_order_relaxed)) return false;
     if (worker == 0 && !sf_progress_update(told->progress, "building the graph",
                                            told->pass * all + (double)done, told->passes * all))
         atomic_store_explicit(&told->stopped, true, memory_order_relaxed);
@@ -161,12 +159,9 @@ static int count_heads(void *context, unsigned worker, size_t share)
     for (size_t e = 0; e < list->edge_count && go_on(g->told, worker, e);)
         for (size_t stop = some_edges(list, e); e < stop; e++) {
             const sf_edge *edge = &list->edges[e];
-            if (is_dropped(edge, g->flags))
-                continue;
-            if (is_in(own, edge->to))
-                g->heads->offsets[edge->to + 1]++;
-            if (is_in(own, edge->from) && has_reverse(list, edge))
-                g->heads->offsets[edge->from + 1]++;
+            if (is_dropped(edge, g->flags)) continue;
+            if (is_in(own, edge->to)) g->heads->offsets[edge->to + 1]++;
+            if (is_in(own, edge->from) && has_reverse(list, edge)) g->heads->offsets[edge->from + 1]++;
         }
     return 0;
 }
@@ -179,12 +174,9 @@ static int put_heads(void *context, unsigned worker, size_t share)
     for (size_t e = 0; e < list->edge_count && go_on(g->told, worker, e);)
         for (size_t stop = some_edges(list, e); e < stop; e++) {
             const sf_edge *edge = &list->edges[e];
-            if (is_dropped(edge, g->flags))
-                continue;
-            if (is_in(own, edge->to))
-                put(g->heads, edge->to, edge->from, e);
-            if (is_in(own, edge->from) && has_reverse(list, edge))
-                put(g->heads, edge->from, edge->to, e);
+            if (is_dropped(edge, g->flags)) continue;
+            if (is_in(own, edge->to)) put(g->heads, edge->to, edge->from, e);
+            if (is_in(own, edge->from) && has_reverse(list, edge)) put(g->heads, edge->from, edge->to, e);
         }
     return 0;
 }
@@ -199,8 +191,7 @@ static int check_edges(uint64_t *edges, const sf_edge_list *list, unsigned flags
             return sf_fail(error, SF_DATA, NULL,
                            "edge %zu joins vertices %u and %u, but there are %u vertices (counted from 0)", e,
                            edge->from, edge->to, list->vertex_count);
-        if (!is_dropped(edge, flags))
-            *edges += has_reverse(list, edge) ? 2 : 1;
+        if (!is_dropped(edge, flags)) *edges += has_reverse(list, edge) ? 2 : 1;
     }
     return SF_OK;
 }
@@ -211,15 +202,12 @@ static int group_by_head(neighbours *heads, const sf_edge_list *list, unsigned f
 {
     uint64_t edges;
     int status = check_edges(&edges, list, flags, error);
-    if (status == SF_OK)
-        status = alloc_neighbours(heads, list->vertex_count, edges, origins, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = alloc_neighbours(heads, list->vertex_count, edges, origins, error);
+    if (status != SF_OK) return status;
     grouping g = {heads, list, flags, divide(list->vertex_count, list->edge_count), told};
     status = run_pass(told, g.shares.count, count_heads, &g, error);
     sum_counts(heads->offsets, list->vertex_count);
-    if (status == SF_OK)
-        status = run_pass(told, g.shares.count, put_heads, &g, error);
+    if (status == SF_OK) status = run_pass(told, g.shares.count, put_heads, &g, error);
     restore_starts(heads->offsets, list->vertex_count);
     return status;
 }
@@ -241,8 +229,7 @@ static int count_turned(void *context, unsigned worker, size_t share)
     uint64_t first = t->offsets[0], end = t->offsets[t->shares.vertices];
     for (uint64_t e = first; e < end && go_on(t->told, worker, e - first);)
         for (uint64_t stop = end - e < EDGES_AT_ONCE ? end : e + EDGES_AT_ONCE; e < stop; e++)
-            if (is_in(own, t->targets[e]))
-                t->out->offsets[t->targets[e] + 1]++;
+            if (is_in(own, t->targets[e])) t->out->offsets[t->targets[e] + 1]++;
     return 0;
 }
 
@@ -253,8 +240,7 @@ static int put_turned(void *context, unsigned worker, size_t share)
     uint64_t done = 0, ask = 0;
     for (uint32_t i = 0; i < t->shares.vertices; i++) {
         uint32_t v = t->order != NULL ? t->order[i] : i;
-        if (done >= ask && !go_on(t->told, worker, done))
-            break;
+        if (done >= ask && !go_on(t->told, worker, done)) break;
         ask = done >= ask ? done + EDGES_AT_ONCE : ask;
         done += t->offsets[v + 1] - t->offsets[v];
         for (uint64_t e = t->offsets[v]; e < t->offsets[v + 1]; e++)
@@ -271,16 +257,13 @@ static int transpose(neighbours *out, const uint64_t *offsets, const uint32_t *t
                      sf_error *error)
 {
     uint64_t edges = offsets[vertices] - offsets[0];
-    if (alloc_neighbours(out, vertices, edges, origins != NULL, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (alloc_neighbours(out, vertices, edges, origins != NULL, error) != SF_OK) return SF_NO_MEMORY;
     turning t = {out, offsets, origins, targets, order, divide(vertices, edges), told};
     int status = run_pass(told, t.shares.count, count_turned, &t, error);
     sum_counts(out->offsets, vertices);
-    if (status == SF_OK)
-        status = run_pass(told, t.shares.count, put_turned, &t, error);
+    if (status == SF_OK) status = run_pass(told, t.shares.count, put_turned, &t, error);
     restore_starts(out->offsets, vertices);
-    if (status != SF_OK)
-        free_neighbours(out);
+    if (status != SF_OK) free_neighbours(out);
     return status;
 }
 
@@ -290,11 +273,9 @@ static void drop_duplicates(neighbours *lists, uint32_t vertices)
     for (uint32_t v = 0; v < vertices; v++) {
         uint64_t stop = lists->offsets[v + 1], first = kept;
         for (uint64_t e = start; e < stop; e++) {
-            if (kept > first && lists->targets[kept - 1] == lists->targets[e])
-                continue;
+            if (kept > first && lists->targets[kept - 1] == lists->targets[e]) continue;
             lists->targets[kept] = lists->targets[e];
-            if (lists->origins != NULL)
-                lists->origins[kept] = lists->origins[e];
+            if (lists->origins != NULL) lists->origins[kept] = lists->origins[e];
             kept++;
         }
         start = stop;
@@ -307,8 +288,7 @@ static int copy_names(sf_csr *csr, char **names, sf_error *error)
     csr->names = sf_alloc(csr->vertex_count, sizeof *csr->names);
     for (uint32_t v = 0; csr->names != NULL && v < csr->vertex_count; v++) {
         csr->names[v] = sf_copy_string(names[v]);
-        if (csr->names[v] == NULL)
-            return sf_fail_memory(error);
+        if (csr->names[v] == NULL) return sf_fail_memory(error);
     }
     return csr->names != NULL ? SF_OK : sf_fail_memory(error);
 }
@@ -327,11 +307,9 @@ static bool has_numbers(const sf_attribute *column, size_t rows)
 static int read_labels(uint32_t **labels, const sf_columns *columns, const char *what, sf_error *error)
 {
     size_t index = sf_columns_find(columns, SF_LABEL_COLUMN);
-    if (index == SF_NO_COLUMN || !has_numbers(&columns->items[index], columns->rows))
-        return SF_OK;
+    if (index == SF_NO_COLUMN || !has_numbers(&columns->items[index], columns->rows)) return SF_OK;
     *labels = sf_resize(NULL, columns->rows, sizeof **labels);
-    if (*labels == NULL)
-        return sf_fail_memory(error);
+    if (*labels == NULL) return sf_fail_memory(error);
     for (size_t row = 0; row < columns->rows; row++) {
         double label = columns->items[index].values[row];
         if (!(label >= 0 && label <= UINT32_MAX - 1 && label == floor(label)))
@@ -351,10 +329,8 @@ static int copy_columns(sf_csr *csr, const sf_edge_list *list, const uint64_t *o
     if (status == SF_OK && list->edge_columns.count > 0)
         status =
             sf_columns_pick(&csr->edge_columns, &list->edge_columns, origins, sf_csr_edge_count(csr), error);
-    if (status == SF_OK)
-        status = read_labels(&csr->vertex_labels, &csr->vertex_columns, "vertex", error);
-    if (status == SF_OK)
-        status = read_labels(&csr->edge_labels, &csr->edge_columns, "edge", error);
+    if (status == SF_OK) status = read_labels(&csr->vertex_labels, &csr->vertex_columns, "vertex", error);
+    if (status == SF_OK) status = read_labels(&csr->edge_labels, &csr->edge_columns, "edge", error);
     return status;
 }
 
@@ -370,17 +346,14 @@ int sf_csr_build_told(sf_csr *csr, const sf_edge_list *list, unsigned flags, con
                            &told, error);
     free_neighbours(&heads);
     if (status == SF_OK) {
-        if ((flags & SF_CSR_DROP_DUPLICATES) != 0)
-            drop_duplicates(&tails, list->vertex_count);
+        if ((flags & SF_CSR_DROP_DUPLICATES) != 0) drop_duplicates(&tails, list->vertex_count);
         csr->offsets = tails.offsets;
         csr->targets = tails.targets;
         status = copy_columns(csr, list, tails.origins, error);
         sf_free(tails.origins);
     }
-    if (status == SF_OK && list->names != NULL)
-        status = copy_names(csr, list->names, error);
-    if (status != SF_OK)
-        sf_csr_free(csr);
+    if (status == SF_OK && list->names != NULL) status = copy_names(csr, list->names, error);
+    if (status != SF_OK) sf_csr_free(csr);
     return status;
 }
 
@@ -408,8 +381,7 @@ static uint64_t greatest_degree(const sf_csr *csr)
 {
     uint64_t greatest = 0;
     for (uint32_t v = 0; v < csr->vertex_count; v++)
-        if (sf_csr_degree(csr, v) > greatest)
-            greatest = sf_csr_degree(csr, v);
+        if (sf_csr_degree(csr, v) > greatest) greatest = sf_csr_degree(csr, v);
     return greatest;
 }
 
@@ -487,11 +459,9 @@ int sf_csr_resolve(const sf_csr *csr, const char *text, uint32_t *vertex, sf_err
                             .find = find_name,
                             .list = "the file"};
     int status = sf_named_resolve(&named, text, vertex, error);
-    if (status != SF_OK || csr->names == NULL || text[0] == '#')
-        return status;
+    if (status != SF_OK || csr->names == NULL || text[0] == '#') return status;
     uint32_t second = next_named(csr, *vertex + 1, csr->names[*vertex]);
-    if (second == SF_NO_NAMED)
-        return SF_OK;
+    if (second == SF_NO_NAMED) return SF_OK;
     return sf_fail(error, SF_USAGE, NULL, "several vertices are named '%s': write #%u, #%u, ...",
                    csr->names[*vertex], *vertex, second);
 }

@@ -26,8 +26,7 @@ void sf_columns_free(sf_columns *columns)
 int sf_columns_add(sf_columns *columns, const char *name, size_t *index, sf_error *error)
 {
     sf_attribute *items = sf_resize(columns->items, columns->count + 1, sizeof *items);
-    if (items == NULL)
-        return sf_fail_memory(error);
+    if (items == NULL) return sf_fail_memory(error);
     columns->items = items;
     sf_attribute *column = &items[columns->count];
     *column = (sf_attribute){.name = sf_copy_string(name),
@@ -45,8 +44,7 @@ int sf_columns_add(sf_columns *columns, const char *name, size_t *index, sf_erro
 size_t sf_columns_find(const sf_columns *columns, const char *name)
 {
     for (size_t i = 0; i < columns->count; i++)
-        if (strcmp(columns->items[i].name, name) == 0)
-            return i;
+        if (strcmp(columns->items[i].name, name) == 0) return i;
     return SF_NO_COLUMN;
 }
 
@@ -57,8 +55,7 @@ int sf_columns_grow(sf_columns *columns, size_t rows, sf_error *error)
         capacity = capacity < rows ? rows : capacity;
         for (size_t i = 0; i < columns->count; i++) {
             double *values = sf_resize(columns->items[i].values, capacity, sizeof *values);
-            if (values == NULL)
-                return sf_fail_memory(error);
+            if (values == NULL) return sf_fail_memory(error);
             columns->items[i].values = values;
         }
         columns->capacity = capacity;
@@ -74,8 +71,7 @@ int sf_attribute_word(sf_attribute *column, const char *word, double *value, sf_
 {
     uint32_t number;
     int status = sf_words_add(&column->words, word, &number, error);
-    if (status == SF_OK)
-        *value = number;
+    if (status == SF_OK) *value = number;
     return status;
 }
 
@@ -136,8 +132,7 @@ int sf_edge_list_add_named(sf_edge_list *list, const char *name, sf_error *error
         return sf_fail_memory(error);
     list->names = names;
     char *copy = sf_copy_string(name);
-    if (copy == NULL)
-        return sf_fail_memory(error);
+    if (copy == NULL) return sf_fail_memory(error);
     if (sf_edge_list_set_vertices(list, list->vertex_count + 1, error) != SF_OK) {
         sf_free(copy);
         return SF_NO_MEMORY;

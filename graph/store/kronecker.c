@@ -76,12 +76,10 @@ int sf_kronecker_edges(sf_edge_list *list, const sf_kronecker *graph, unsigned t
     uint64_t count = graph->edge_factor << graph->scale;
     *list = (sf_edge_list){.vertex_count = UINT32_C(1) << graph->scale,
                            .edges = sf_resize(NULL, count, sizeof *list->edges)};
-    if (list->edges == NULL)
-        return sf_fail_memory(error);
+    if (list->edges == NULL) return sf_fail_memory(error);
     list->edge_count = list->edge_capacity = count;
     drawing d = {.graph = graph, .edges = list->edges, .count = count, .progress = progress};
-    if (sf_parallel_for(threads, (count + BLOCK - 1) / BLOCK, draw_block, &d) == 0)
-        return SF_OK;
+    if (sf_parallel_for(threads, (count + BLOCK - 1) / BLOCK, draw_block, &d) == 0) return SF_OK;
     sf_edge_list_free(list);
     return sf_fail(error, SF_CANCELLED, NULL, "was stopped while edges were drawn");
 }

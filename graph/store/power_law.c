@@ -18,10 +18,8 @@ static int draw_labels(sf_edge_list *list, const sf_power_law *graph, sf_error *
 {
     size_t column;
     int status = sf_columns_grow(&list->vertex_columns, list->vertex_count, error);
-    if (status == SF_OK)
-        status = sf_columns_add(&list->vertex_columns, SF_LABEL_COLUMN, &column, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_columns_add(&list->vertex_columns, SF_LABEL_COLUMN, &column, error);
+    if (status != SF_OK) return status;
     sf_random random = sf_random_start(graph->seed, 1);
     for (uint32_t v = 0; v < graph->vertices; v++)
         list->vertex_columns.items[column].values[v] = (double)sf_random_below(&random, graph->labels);
@@ -35,14 +33,11 @@ int sf_power_law_edges(sf_edge_list *list, const sf_power_law *graph, sf_error *
     int status = sf_edge_list_set_vertices(list, graph->vertices, error);
     for (uint64_t e = 0; e < graph->edges && status == SF_OK;) {
         uint32_t from = draw_end(&random, graph), to = draw_end(&random, graph);
-        if (from == to)
-            continue;
+        if (from == to) continue;
         status = sf_edge_list_add(list, from, to, error);
         e++;
     }
-    if (status == SF_OK && graph->labels > 0)
-        status = draw_labels(list, graph, error);
-    if (status != SF_OK)
-        sf_edge_list_free(list);
+    if (status == SF_OK && graph->labels > 0) status = draw_labels(list, graph, error);
+    if (status != SF_OK) sf_edge_list_free(list);
     return status;
 }

@@ -250,8 +250,7 @@ typedef struct sf_sharpness {
 /** Why surrogates of this width give no p; SF_TESTABLE: they do. */
 static inline sf_not_tested sf_sharpness_verdict(const sf_sharpness *sharpness)
 {
-    if (sharpness->testable)
-        return SF_TESTABLE;
+    if (sharpness->testable) return SF_TESTABLE;
     return sharpness->common > SF_SHARPNESS_MOST ? SF_BURSTS_TOO_SHARP : SF_PAIRS_TOO_UNLIKE;
 }
 

@@ -11,8 +11,7 @@ static void print_quoted(sf_text *out, const char *value)
 {
     sf_text_append(out, "\"", 1);
     for (const char *s = value; *s != '\0'; s++) {
-        if (*s == '"' || *s == '\\')
-            sf_text_append(out, "\\", 1);
+        if (*s == '"' || *s == '\\') sf_text_append(out, "\\", 1);
         sf_text_append(out, (unsigned char)*s < 0x20 ? " " : s, 1);
     }
     sf_text_append(out, "\"", 1);
@@ -23,8 +22,7 @@ static void print_attributes(sf_text *out, const sf_columns *columns, uint64_t r
     const char *between = " [";
     for (size_t i = 0; i < columns->count; i++) {
         const sf_attribute *column = &columns->items[i];
-        if (isnan(column->values[row]))
-            continue;
+        if (isnan(column->values[row])) continue;
         sf_text_printf(out, "%s", between);
         print_quoted(out, column->name);
         sf_text_append(out, "=", 1);
@@ -34,8 +32,7 @@ static void print_attributes(sf_text *out, const sf_columns *columns, uint64_t r
             sf_text_printf(out, "%.17g", column->values[row]);
         between = ", ";
     }
-    if (between[0] == ',')
-        sf_text_append(out, "]", 1);
+    if (between[0] == ',') sf_text_append(out, "]", 1);
 }
 
 static int print(sf_text *out, const sf_csr *csr, sf_error *error)
@@ -58,8 +55,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
     }
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (!sf_csr_is_first(csr, v, e))
-                continue;
+            if (!sf_csr_is_first(csr, v, e)) continue;
             sf_text_printf(out, "  %u %s %u", v, arrow, csr->targets[e]);
             print_attributes(out, &csr->edge_columns, e - csr->offsets[0]);
             sf_text_printf(out, ";\n");

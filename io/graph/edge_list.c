@@ -43,8 +43,7 @@ static bool detect(const char *start, size_t size)
     sf_scan scan = sf_scan_start("", start, size);
     while (sf_scan_line(&scan)) {
         sf_scan ahead = scan;
-        if (!sf_scan_word(&ahead) || is_comment(&ahead))
-            continue;
+        if (!sf_scan_word(&ahead) || is_comment(&ahead)) continue;
         uint64_t ignored;
         return sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) == SF_OK &&
                sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) == SF_OK;
@@ -61,8 +60,7 @@ static int read_comment(reader *r, sf_scan comment, sf_error *error)
         sf_scan_uint(&ahead, "", 0, UINT64_MAX, &nodes, NULL) != SF_OK || nodes <= r->list->vertex_count)
         return sf_vertex_names_read(&r->names, comment, 0, error);
     int status = sf_scan_check_vertices(&r->scan, nodes, r->file_bytes, error);
-    if (status == SF_OK)
-        r->list->vertex_count = (uint32_t)nodes;
+    if (status == SF_OK) r->list->vertex_count = (uint32_t)nodes;
     return status;
 }
 
@@ -73,13 +71,10 @@ static int next_edge(reader *r, bool *found, sf_error *error)
     *found = false;
     while (status == SF_OK && sf_scan_line(&r->scan)) {
         sf_scan ahead = r->scan;
-        if (!sf_scan_word(&ahead))
-            continue;
+        if (!sf_scan_word(&ahead)) continue;
         *found = !is_comment(&ahead);
-        if (*found)
-            return SF_OK;
-        if (!r->wide)
-            status = read_comment(r, ahead, error);
+        if (*found) return SF_OK;
+        if (!r->wide) status = read_comment(r, ahead, error);
     }
     return status;
 }
@@ -110,8 +105,7 @@ static int collect_ids(reader *r, sf_error *error)
             return sf_fail_memory(error);
         r->ids = ids;
         status = read_ids(r, r->ids + r->id_count, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         r->id_count += 2;
     }
     return status;
@@ -122,8 +116,7 @@ static int name_vertices(reader *r, sf_error *error)
     size_t count = 0;
     qsort(r->ids, r->id_count, sizeof *r->ids, compare_ids);
     for (size_t i = 0; i < r->id_count; i++)
-        if (count == 0 || r->ids[count - 1] != r->ids[i])
-            r->ids[count++] = r->ids[i];
+        if (count == 0 || r->ids[count - 1] != r->ids[i]) r->ids[count++] = r->ids[i];
     r->id_count = count;
     int status = SF_OK;
     for (size_t v = 0; v < count && status == SF_OK; v++) {
@@ -136,8 +129,7 @@ static int name_vertices(reader *r, sf_error *error)
 
 static uint32_t vertex_of(const reader *r, uint64_t id)
 {
-    if (r->ids == NULL)
-        return (uint32_t)id;
+    if (r->ids == NULL) return (uint32_t)id;
     const uint64_t *found = bsearch(&id, r->ids, r->id_count, sizeof id, compare_ids);
     return (uint32_t)(found - r->ids);
 }
@@ -148,10 +140,8 @@ static int read_weight(sf_edge_list *list, sf_scan *scan, sf_error *error)
 {
     sf_scan ahead = *scan;
     bool given = sf_scan_word(&ahead), weighted = list->edge_columns.count > 0;
-    if (!given && !weighted)
-        return SF_OK;
-    if (!given)
-        return sf_scan_fail(scan, error, "the edge has no weight, but those before it have one");
+    if (!given && !weighted) return SF_OK;
+    if (!given) return sf_scan_fail(scan, error, "the edge has no weight, but those before it have one");
     if (!weighted && list->edge_count > 1)
         return sf_scan_fail(scan, error, "the edge has a weight, but those before it have none");
     size_t index = 0;
@@ -167,12 +157,9 @@ static int read_edge(reader *r, const uint64_t ids[2], sf_error *error)
     sf_edge_list *list = r->list;
     uint32_t from = vertex_of(r, ids[0]), to = vertex_of(r, ids[1]), greatest = from > to ? from : to;
     int status = sf_edge_list_add(list, from, to, error);
-    if (status == SF_OK)
-        status = read_weight(list, &r->scan, error);
-    if (status == SF_OK)
-        status = sf_scan_end(&r->scan, "the edge", error);
-    if (greatest >= list->vertex_count)
-        list->vertex_count = greatest + 1;
+    if (status == SF_OK) status = read_weight(list, &r->scan, error);
+    if (status == SF_OK) status = sf_scan_end(&r->scan, "the edge", error);
+    if (greatest >= list->vertex_count) list->vertex_count = greatest + 1;
     return status;
 }
 
@@ -186,12 +173,9 @@ static int read_edges(reader *r, sf_error *error)
         uint64_t ids[2];
         status = read_ids(r, ids, error);
         r->wide = r->wide || (status == SF_OK && (ids[0] >= most || ids[1] >= most));
-        if (r->wide && r->ids == NULL)
-            return SF_OK;
-        if (status == SF_OK)
-            status = read_edge(r, ids, error);
-        if (status != SF_OK)
-            return status;
+        if (r->wide && r->ids == NULL) return SF_OK;
+        if (status == SF_OK) status = read_edge(r, ids, error);
+        if (status != SF_OK) return status;
     }
     return status;
 }
@@ -203,11 +187,9 @@ static int read_wide(reader *r, sf_scan start, sf_error *error)
     r->list->directed = true;
     r->scan = start;
     int status = collect_ids(r, error);
-    if (status == SF_OK)
-        status = name_vertices(r, error);
+    if (status == SF_OK) status = name_vertices(r, error);
     r->scan = start;
-    if (status == SF_OK)
-        status = read_edges(r, error);
+    if (status == SF_OK) status = read_edges(r, error);
     sf_free(r->ids);
     return status;
 }
@@ -217,8 +199,7 @@ static int parse_from(sf_edge_list *list, sf_scan start, size_t size, sf_error *
     reader r = {.list = list, .scan = start, .file_bytes = size};
     list->directed = true;
     int status = read_edges(&r, error);
-    if (status == SF_OK && r.wide)
-        status = read_wide(&r, start, error);
+    if (status == SF_OK && r.wide) status = read_wide(&r, start, error);
     sf_vertex_names_give(&r.names, list);
     if (status == SF_OK && list->vertex_count == 0)
         status = sf_scan_fail(&r.scan, error, "there is no edge, expected lines of two vertices");
@@ -242,8 +223,7 @@ static bool detect_pairs(const char *start, size_t size)
         uint64_t ignored;
         double weight;
         sf_scan ahead = scan;
-        if (!sf_scan_word(&ahead) || is_comment(&ahead))
-            continue;
+        if (!sf_scan_word(&ahead) || is_comment(&ahead)) continue;
         bool has_comma = memchr(scan.at, ',', (size_t)(scan.line_end - scan.at)) != NULL;
         if (!has_comma || sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) != SF_OK ||
             sf_scan_uint(&scan, "", 0, UINT64_MAX, &ignored, NULL) != SF_OK)

@@ -28,13 +28,11 @@ enum { FORMATS = sizeof formats / sizeof formats[0], PEEK = 4096 };
 static bool has_ending(const sf_graph_format *format, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    if (dot == NULL || strchr(dot, '/') != NULL)
-        return false;
+    if (dot == NULL || strchr(dot, '/') != NULL) return false;
     size_t length = strlen(dot);
     for (const char *s = format->endings; *s != '\0'; s += *s == ' ') {
         size_t ending = strcspn(s, " ");
-        if (ending == length && strncasecmp(s, dot, length) == 0)
-            return true;
+        if (ending == length && strncasecmp(s, dot, length) == 0) return true;
         s += ending;
     }
     return false;
@@ -54,11 +52,9 @@ static bool can_write(const sf_graph_format *format)
 static bool peek(char start[PEEK], size_t *size, const char *path)
 {
     struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return false;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return false;
+    if (file == NULL) return false;
     *size = fread(start, 1, PEEK, file);
     fclose(file);
     size_t mark = sf_utf8_mark(start, *size);
@@ -71,15 +67,13 @@ const sf_graph_format *sf_graph_file_format(const char *path)
 {
     char start[PEEK];
     size_t size;
-    if (!peek(start, &size, path))
-        return NULL;
+    if (!peek(start, &size, path)) return NULL;
     for (size_t i = 0; i < FORMATS; i++)
         if (can_read(formats[i]) && ((formats[i]->detect != NULL && formats[i]->detect(start, size)) ||
                                      (formats[i]->is_file != NULL && formats[i]->is_file(path))))
             return formats[i];
     for (size_t i = 0; i < FORMATS; i++)
-        if (formats[i]->parse != NULL && has_ending(formats[i], path))
-            return formats[i];
+        if (formats[i]->parse != NULL && has_ending(formats[i], path)) return formats[i];
     return NULL;
 }
 
@@ -105,8 +99,7 @@ enum { BYTES_OF_AN_EDGE = 12 };
 int sf_graph_read(sf_edge_list *list, const char *path, const sf_progress *progress, sf_error *error)
 {
     *list = (sf_edge_list){.progress = progress};
-    if (access(path, R_OK) != 0)
-        return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
+    if (access(path, R_OK) != 0) return sf_fail(error, SF_NO_INPUT, path, "cannot open: %s", strerror(errno));
     const sf_graph_format *format = sf_graph_file_format(path);
     const char *written_only = format == NULL ? sf_graph_written_only(path) : NULL;
     if (written_only != NULL)
@@ -128,27 +121,23 @@ int sf_graph_read(sf_edge_list *list, const char *path, const sf_progress *progr
         status = format->parse(list, path, text.data, text.length, error);
     sf_text_free(&text);
     list->progress = NULL;
-    if (status != SF_OK)
-        sf_edge_list_free(list);
+    if (status != SF_OK) sf_edge_list_free(list);
     return status;
 }
 
 static const sf_graph_format *find_ending(const char *path)
 {
     for (size_t i = 0; i < FORMATS; i++)
-        if (can_write(formats[i]) && has_ending(formats[i], path))
-            return formats[i];
+        if (can_write(formats[i]) && has_ending(formats[i], path)) return formats[i];
     return NULL;
 }
 
 int sf_graph_check_ending(const char *path, sf_error *error)
 {
-    if (find_ending(path) != NULL)
-        return SF_OK;
+    if (find_ending(path) != NULL) return SF_OK;
     sf_text known = {0};
     for (size_t i = 0; i < FORMATS; i++)
-        if (can_write(formats[i]))
-            sf_text_printf(&known, " %s", formats[i]->endings);
+        if (can_write(formats[i])) sf_text_printf(&known, " %s", formats[i]->endings);
     int status = sf_fail(error, SF_USAGE, path, "the ending names no format of graphs; known are%s",
                          known.data != NULL ? known.data : "");
     sf_text_free(&known);
@@ -158,8 +147,7 @@ int sf_graph_check_ending(const char *path, sf_error *error)
 int sf_graph_write(const sf_csr *csr, const char *path, sf_error *error)
 {
     int status = sf_graph_check_ending(path, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const sf_graph_format *format = find_ending(path);
     if (format->write != NULL) { /* others by sf_file_write, to which ranks come as well */
         status = sf_ranks_agree(SF_OK, error);
@@ -167,8 +155,7 @@ int sf_graph_write(const sf_csr *csr, const char *path, sf_error *error)
     }
     sf_text text = {0};
     status = format->print(&text, csr, error);
-    if (status == SF_OK)
-        status = sf_file_write(&text, path, error);
+    if (status == SF_OK) status = sf_file_write(&text, path, error);
     sf_text_free(&text);
     return status;
 }
@@ -182,8 +169,7 @@ uint64_t sf_graph_most_vertices(uint64_t file_bytes)
 int sf_graph_check_vertices(uint64_t vertices, uint64_t file_bytes, const char *place, sf_error *error)
 {
     uint64_t most = sf_graph_most_vertices(file_bytes);
-    if (vertices <= most)
-        return SF_OK;
+    if (vertices <= most) return SF_OK;
     return sf_fail(error, SF_DATA, place,
                    "declares %" PRIu64 " vertices, expected at most %" PRIu64 " in a file of %" PRIu64
                    " bytes: nearly all of them would have no edge",

@@ -49,8 +49,7 @@ static void print_row(sf_text *out, const sf_columns *columns, const char *kind,
     for (size_t i = 0; i < columns->count; i++) {
         const sf_attribute *column = &columns->items[i];
         double value = column->values[row];
-        if (isnan(value))
-            continue;
+        if (isnan(value)) continue;
         sf_text_printf(out, "<data key=\"%s%zu\">", kind, i);
         if (sf_attribute_is_text(column))
             print_escaped(out, column->words.items[(size_t)value]);
@@ -89,8 +88,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
     }
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (!sf_csr_is_first(csr, v, e))
-                continue;
+            if (!sf_csr_is_first(csr, v, e)) continue;
             sf_text_printf(out, "    <edge source=\"n%u\" target=\"n%u\">", v, csr->targets[e]);
             print_row(out, &csr->edge_columns, "edge", e - csr->offsets[0]);
             sf_text_printf(out, "</edge>\n");

@@ -96,8 +96,7 @@ static size_t current_line(reader *r)
 static const char *attribute(const char **attributes, const char *name)
 {
     for (; attributes[0] != NULL; attributes += 2)
-        if (strcmp(attributes[0], name) == 0)
-            return attributes[1];
+        if (strcmp(attributes[0], name) == 0) return attributes[1];
     return NULL;
 }
 
@@ -119,8 +118,7 @@ static bool cells_fit(reader *r)
     const sf_edge_list *list = r->list;
     double cells = (double)list->vertex_columns.count * list->vertex_count +
                    (double)list->edge_columns.count * (double)list->edge_count;
-    if (cells <= (double)r->most_cells)
-        return true;
+    if (cells <= (double)r->most_cells) return true;
     char found[128];
     snprintf(found, sizeof found, "%zu keys of nodes and %zu of edges for %u nodes and %zu edges",
              list->vertex_columns.count, list->edge_columns.count, list->vertex_count, list->edge_count);
@@ -142,12 +140,10 @@ static uint32_t intern(reader *r, const char *id)
     int status = sf_words_add(&r->ids, id, &vertex, r->error);
     if (status == SF_OK && vertex == count) {
         r->lines[vertex] = current_line(r);
-        if (!cells_fit(r))
-            return SF_NO_VERTEX;
+        if (!cells_fit(r)) return SF_NO_VERTEX;
         status = sf_edge_list_add_named(r->list, id, r->error);
     }
-    if (status == SF_OK)
-        return vertex;
+    if (status == SF_OK) return vertex;
     fail(r, status);
     return SF_NO_VERTEX;
 }
@@ -160,8 +156,7 @@ static void start_node(reader *r, const char **attributes)
         return;
     }
     uint32_t before = r->list->vertex_count, vertex = intern(r, id);
-    if (vertex == SF_NO_VERTEX)
-        return;
+    if (vertex == SF_NO_VERTEX) return;
     if (vertex < before && r->lines[vertex] == 0) {
         refuse(r, current_line(r), "a second node with the id '%s'", id);
         return;
@@ -187,14 +182,11 @@ static void start_edge(reader *r, const char **attributes)
     }
     uint32_t tail = intern(r, from);
     uint32_t head = tail != SF_NO_VERTEX ? intern(r, to) : SF_NO_VERTEX;
-    if (head == SF_NO_VERTEX)
-        return;
-    if (!cells_fit(r))
-        return;
+    if (head == SF_NO_VERTEX) return;
+    if (!cells_fit(r)) return;
     r->row = r->list->edge_count;
     int status = sf_edge_list_add(r->list, tail, head, r->error);
-    if (status != SF_OK)
-        fail(r, status);
+    if (status != SF_OK) fail(r, status);
 }
 
 /* ---- keys and data */
@@ -207,8 +199,7 @@ static key *find_key(reader *r, const char *id)
 
 static owner owner_of(const char *kind)
 {
-    if (kind == NULL || strcmp(kind, "all") == 0)
-        return OF_BOTH;
+    if (kind == NULL || strcmp(kind, "all") == 0) return OF_BOTH;
     return strcmp(kind, "node") == 0 ? OF_NODES : strcmp(kind, "edge") == 0 ? OF_EDGES : OF_OTHER;
 }
 
@@ -245,14 +236,12 @@ static void start_key(reader *r, const char **attributes)
                       (added->is_drawn || strcasecmp(added->name, "label") == 0);
     r->has_names = r->has_names || added->is_name;
     int status = SF_OK;
-    if (added->is_drawn)
-        return;
+    if (added->is_drawn) return;
     if ((added->owner & OF_NODES) != 0 && !added->is_name)
         status = sf_columns_add(&r->list->vertex_columns, added->name, &added->column, r->error);
     if (status == SF_OK && (added->owner & OF_EDGES) != 0)
         status = sf_columns_add(&r->list->edge_columns, added->name, &added->edge_column, r->error);
-    if (status != SF_OK)
-        fail_memory(r);
+    if (status != SF_OK) fail_memory(r);
 }
 
 static void start_data(reader *r, const char **attributes)
@@ -262,8 +251,7 @@ static void start_data(reader *r, const char **attributes)
     r->data = element != OF_OTHER ? find_key(r, id) : NULL;
     sf_text_clear(&r->text);
     r->label_is_read = false;
-    if (element == OF_OTHER)
-        return; /* data of the graph or the file itself */
+    if (element == OF_OTHER) return; /* data of the graph or the file itself */
     if (r->data == NULL)
         refuse(r, current_line(r), "data of the key '%s', which no <key> declares", id != NULL ? id : "");
     else if ((r->data->owner & element) == 0)
@@ -301,8 +289,7 @@ static void set_value(reader *r, const key *k, sf_columns *columns, size_t index
 {
     sf_attribute *column = &columns->items[index];
     if (k->is_text) {
-        if (sf_attribute_word(column, text, &column->values[row], r->error) != SF_OK)
-            fail_memory(r);
+        if (sf_attribute_word(column, text, &column->values[row], r->error) != SF_OK) fail_memory(r);
     } else if (!read_number(trimmed(text), &column->values[row])) {
         refuse(r, current_line(r), "found '%s', expected a finite number as the key declares", text);
     }
@@ -323,20 +310,17 @@ static void rename_vertex(reader *r, size_t vertex, const char *name)
 static char *whole_text(reader *r)
 {
     sf_text_append(&r->text, "", 0);
-    if (r->text.failed)
-        fail_memory(r);
+    if (r->text.failed) fail_memory(r);
     return r->text.failed ? NULL : r->text.data;
 }
 
 static void end_data(reader *r)
 {
     char *text = r->data != NULL ? whole_text(r) : NULL;
-    if (text == NULL)
-        return;
+    if (text == NULL) return;
     if (r->data->is_label && outside(r) == IN_NODE && !r->has_names && trimmed(text)[0] != '\0')
         rename_vertex(r, r->row, trimmed(text));
-    if (r->data->is_drawn || r->status != SF_OK)
-        return;
+    if (r->data->is_drawn || r->status != SF_OK) return;
     if (outside(r) == IN_EDGE)
         set_value(r, r->data, &r->list->edge_columns, r->data->edge_column, r->row, text);
     else if (r->data->is_name)
@@ -349,27 +333,23 @@ static void end_default(reader *r)
 {
     key *k = &r->keys[r->key_ids.count - 1];
     const char *text = whole_text(r);
-    if (text == NULL)
-        return;
+    if (text == NULL) return;
     sf_free(k->otherwise);
     k->otherwise = sf_copy_string(text);
-    if (k->otherwise == NULL)
-        fail_memory(r);
+    if (k->otherwise == NULL) fail_memory(r);
 }
 
 static void fill_column(reader *r, const key *k, sf_columns *columns, size_t index)
 {
     for (size_t row = 0; row < columns->rows && r->status == SF_OK; row++)
-        if (isnan(columns->items[index].values[row]))
-            set_value(r, k, columns, index, row, k->otherwise);
+        if (isnan(columns->items[index].values[row])) set_value(r, k, columns, index, row, k->otherwise);
 }
 
 static void fill_defaults(reader *r)
 {
     for (size_t i = 0; i < r->key_ids.count && r->status == SF_OK; i++) {
         const key *k = &r->keys[i];
-        if (k->is_drawn)
-            continue;
+        if (k->is_drawn) continue;
         if (k->otherwise != NULL && (k->owner & OF_NODES) != 0 && !k->is_name)
             fill_column(r, k, &r->list->vertex_columns, k->column);
         if (k->otherwise != NULL && (k->owner & OF_EDGES) != 0)
@@ -445,8 +425,7 @@ static const char *const place_names[] = {
 static const char *own_name(const char *qualified)
 {
     const char *bar = strrchr(qualified, '|');
-    if (bar == NULL)
-        return qualified;
+    if (bar == NULL) return qualified;
     const char *found = strstr(qualified, "graphml");
     return found != NULL && found < bar ? bar + 1 : NULL;
 }
@@ -456,8 +435,7 @@ static void on_start(void *user, const char *qualified, const char **attributes)
     reader *r = user;
     const char *name = own_name(qualified);
     bool known = false;
-    if (r->status != SF_OK)
-        return;
+    if (r->status != SF_OK) return;
     for (size_t i = 0; r->passed == 0 && name != NULL && i < ELEMENTS; i++) {
         const struct element *e = &elements[i];
         bool same = strcmp(name, e->name) == 0, fits = same && e->within == here(r);
@@ -487,8 +465,7 @@ static void on_end(void *user, const char *qualified)
 {
     (void)qualified;
     reader *r = user;
-    if (r->status != SF_OK)
-        return;
+    if (r->status != SF_OK) return;
     if (r->passed > 0) {
         r->label_is_read = r->label_is_read || (r->label_from > 0 && r->passed == r->label_from);
         r->label_from = r->passed == r->label_from ? 0 : r->label_from;
@@ -543,16 +520,13 @@ static int feed(reader *r, const char *text, size_t size)
         bool last = done + (size_t)length == size;
         if (XML_Parse(r->parser, text + done, length, last) != XML_STATUS_OK) {
             enum XML_Error reason = XML_GetErrorCode(r->parser);
-            if (r->status != SF_OK)
-                return r->status;
-            if (reason == XML_ERROR_NO_MEMORY)
-                return sf_fail_memory(r->error);
+            if (r->status != SF_OK) return r->status;
+            if (reason == XML_ERROR_NO_MEMORY) return sf_fail_memory(r->error);
             refuse(r, current_line(r), "is not well-formed XML: %s", XML_ErrorString(reason));
             return r->status;
         }
         done += (size_t)length;
-        if (last)
-            return r->status;
+        if (last) return r->status;
     }
 }
 
@@ -575,8 +549,7 @@ static void free_reader(reader *r)
     sf_free(r->keys);
     sf_words_free(&r->key_ids);
     sf_text_free(&r->text);
-    if (r->parser != NULL)
-        XML_ParserFree(r->parser);
+    if (r->parser != NULL) XML_ParserFree(r->parser);
 }
 
 int sf_graphml_parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error)
@@ -585,15 +558,13 @@ int sf_graphml_parse(sf_edge_list *list, const char *path, const char *text, siz
     reader r = {.path = path, .list = list, .error = error, .open = {BEFORE}};
     r.most_cells = size < ALWAYS_CELLS / CELLS_OF_A_BYTE ? ALWAYS_CELLS : size * CELLS_OF_A_BYTE;
     r.parser = XML_ParserCreate_MM(NULL, &memory, "|");
-    if (r.parser == NULL)
-        return sf_fail_memory(error);
+    if (r.parser == NULL) return sf_fail_memory(error);
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);
     XML_SetCharacterDataHandler(r.parser, on_text);
     XML_SetEntityDeclHandler(r.parser, on_entity);
     if (feed(&r, text, size) == SF_OK) {
-        if (!r.seen_graph)
-            refuse(&r, current_line(&r), "there is no <graph>%s", "");
+        if (!r.seen_graph) refuse(&r, current_line(&r), "there is no <graph>%s", "");
         check_nodes(&r);
         fill_defaults(&r);
     }

@@ -46,8 +46,7 @@ static int write_strings(const writer *w, hid_t group, const char *name, string_
     for (size_t i = 0; i < count; i++)
         width = strlen(get(context, i)) + 1 > width ? strlen(get(context, i)) + 1 : width;
     char *cells = sf_alloc(count, width);
-    if (cells == NULL)
-        return sf_fail_memory(w->error);
+    if (cells == NULL) return sf_fail_memory(w->error);
     for (size_t i = 0; i < count; i++)
         memcpy(cells + i * width, get(context, i), strlen(get(context, i)));
     hid_t type = sf_hdf_string_type(width);
@@ -75,8 +74,7 @@ static int write_column(const writer *w, hid_t group, const sf_attribute *column
     snprintf(name, sizeof name, "%s", column->name);
     for (char *s = name; *s != '\0'; s++)
         *s = *s == '/' ? '_' : *s;
-    if (sf_attribute_is_text(column))
-        return write_strings(w, group, name, word_at, column, rows);
+    if (sf_attribute_is_text(column)) return write_strings(w, group, name, word_at, column, rows);
     return write_vector(w, group, name, H5T_NATIVE_DOUBLE, column->values, rows);
 }
 
@@ -99,8 +97,7 @@ static int write_vertices(const writer *w, hid_t file, const sf_csr *csr)
             check(w, sf_hdf_write_attribute(group, "count", H5T_NATIVE_UINT32, &csr->vertex_count), "count");
     if (status == SF_OK && csr->names != NULL)
         status = write_strings(w, group, "name", name_at, csr->names, csr->vertex_count);
-    if (status == SF_OK)
-        status = write_columns(w, group, &csr->vertex_columns);
+    if (status == SF_OK) status = write_columns(w, group, &csr->vertex_columns);
     sf_hdf_close(group);
     return status;
 }
@@ -118,12 +115,10 @@ static int list_edges(edge_table *table, const sf_csr *csr)
     table->from = sf_resize(NULL, most, sizeof *table->from);
     table->to = sf_resize(NULL, most, sizeof *table->to);
     table->rows = sf_resize(NULL, most, sizeof *table->rows);
-    if (table->from == NULL || table->to == NULL || table->rows == NULL)
-        return SF_NO_MEMORY;
+    if (table->from == NULL || table->to == NULL || table->rows == NULL) return SF_NO_MEMORY;
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (!sf_csr_is_first(csr, v, e))
-                continue;
+            if (!sf_csr_is_first(csr, v, e)) continue;
             table->from[table->count] = v;
             table->to[table->count] = csr->targets[e];
             table->rows[table->count++] = e - csr->offsets[0];
@@ -138,10 +133,8 @@ static int write_edge_group(const writer *w, hid_t file, const edge_table *table
     int status = check(w, group >= 0, "/edges");
     if (status == SF_OK)
         status = write_vector(w, group, "from", H5T_NATIVE_UINT32, table->from, table->count);
-    if (status == SF_OK)
-        status = write_vector(w, group, "to", H5T_NATIVE_UINT32, table->to, table->count);
-    if (status == SF_OK)
-        status = write_columns(w, group, columns);
+    if (status == SF_OK) status = write_vector(w, group, "to", H5T_NATIVE_UINT32, table->to, table->count);
+    if (status == SF_OK) status = write_columns(w, group, columns);
     sf_hdf_close(group);
     return status;
 }
@@ -153,8 +146,7 @@ static int write_edges(const writer *w, hid_t file, const sf_csr *csr)
     int status = list_edges(&table, csr) == SF_OK ? SF_OK : sf_fail_memory(w->error);
     if (status == SF_OK)
         status = sf_columns_pick(&columns, &csr->edge_columns, table.rows, table.count, w->error);
-    if (status == SF_OK)
-        status = write_edge_group(w, file, &table, &columns);
+    if (status == SF_OK) status = write_edge_group(w, file, &table, &columns);
     sf_columns_free(&columns);
     sf_free(table.from);
     sf_free(table.to);
@@ -177,8 +169,7 @@ static int write_file(const sf_csr *csr, const char *path, sf_error *error)
     sf_hdf_begin();
     sf_output_file output;
     int opened = sf_output_file_open(&output, path, SF_EXISTING_REPLACE, error);
-    if (opened != SF_OK)
-        return opened;
+    if (opened != SF_OK) return opened;
     hid_t access = H5Pcreate(H5P_FILE_ACCESS); /* attributes of any length; readers of HDF5 1.8 take it */
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     hid_t file = H5Fcreate(sf_output_file_name(&output), H5F_ACC_TRUNC, H5P_DEFAULT, access);
@@ -189,14 +180,11 @@ static int write_file(const sf_csr *csr, const char *path, sf_error *error)
     }
     writer w = {.path = path, .error = error};
     int status = check(&w, write_root(file, csr), "the attributes");
-    if (status == SF_OK)
-        status = write_vertices(&w, file, csr);
-    if (status == SF_OK)
-        status = write_edges(&w, file, csr);
+    if (status == SF_OK) status = write_vertices(&w, file, csr);
+    if (status == SF_OK) status = write_edges(&w, file, csr);
     if (H5Fclose(file) < 0 && status == SF_OK)
         status = sf_hdf_fail(error, SF_IO, path, "cannot close the file");
-    if (status == SF_OK)
-        status = sf_output_file_commit(&output, error);
+    if (status == SF_OK) status = sf_output_file_commit(&output, error);
     sf_output_file_close(&output, status == SF_OK); /* half a file is worse than none */
     return status;
 }
@@ -238,8 +226,7 @@ static int read_words(const column_reader *r, hid_t group, const char *name, sf_
     char **cells;
     size_t rows;
     int status = sf_hdf_read_strings(group, name, r->path, &cells, &rows, r->error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     for (size_t row = 0; status == SF_OK && row < rows; row++)
         if (cells[row][0] != '\0')
             status = sf_attribute_word(column, cells[row], &column->values[row], r->error);
@@ -253,8 +240,7 @@ static int read_numbers(const column_reader *r, hid_t group, const char *name, s
     size_t rows;
     int status =
         sf_hdf_read(group, name, r->path, H5T_NATIVE_DOUBLE, sizeof(double), &values, &rows, r->error);
-    if (status == SF_OK && rows > 0)
-        memcpy(column->values, values, rows * sizeof(double));
+    if (status == SF_OK && rows > 0) memcpy(column->values, values, rows * sizeof(double));
     sf_free(values);
     return status;
 }
@@ -272,10 +258,8 @@ static int read_column(void *context, hid_t group, const char *name)
         return sf_fail(r->error, SF_DATA, r->path,
                        "up to the column '%s' there are %zu columns of %zu rows, more than the file can hold",
                        name, r->columns->count + 1, rows);
-    if (status == SF_OK)
-        status = sf_columns_add(r->columns, name, &index, r->error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_columns_add(r->columns, name, &index, r->error);
+    if (status != SF_OK) return status;
     bool is_text = sf_hdf_class(group, name) == H5T_STRING;
     return is_text ? read_words(r, group, name, &r->columns->items[index])
                    : read_numbers(r, group, name, &r->columns->items[index]);
@@ -283,11 +267,9 @@ static int read_column(void *context, hid_t group, const char *name)
 
 static int read_columns(sf_columns *columns, hid_t group, size_t rows, const char *path, sf_error *error)
 {
-    if (!sf_hdf_is_group(group, "columns"))
-        return SF_OK;
+    if (!sf_hdf_is_group(group, "columns")) return SF_OK;
     column_reader r = {.columns = columns, .path = path, .error = error};
-    if (sf_columns_grow(columns, rows, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (sf_columns_grow(columns, rows, error) != SF_OK) return SF_NO_MEMORY;
     hid_t inside = sf_hdf_open(group, "columns");
     int status = sf_hdf_each_member(inside, read_column, &r);
     sf_hdf_close(inside);
@@ -299,8 +281,7 @@ static int read_names(sf_edge_list *list, hid_t group, uint64_t expected, const 
     char **names;
     size_t count;
     int status = sf_hdf_read_strings(group, "name", path, &names, &count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (count != expected)
         status =
             sf_fail(error, SF_DATA, path, "there are %zu names for %" PRIu64 " vertices", count, expected);
@@ -319,13 +300,11 @@ static int read_vertices(sf_edge_list *list, hid_t file, const char *path, sf_er
     hsize_t file_bytes = 0;
     H5Fget_filesize(file, &file_bytes);
     int status = read_number(group, "count", SF_NO_VERTEX - 1, &count, path, error);
-    if (status == SF_OK)
-        status = sf_graph_check_vertices(count, file_bytes, path, error);
+    if (status == SF_OK) status = sf_graph_check_vertices(count, file_bytes, path, error);
     if (status == SF_OK)
         status = sf_hdf_is_dataset(group, "name") ? read_names(list, group, count, path, error)
                                                   : sf_edge_list_set_vertices(list, (uint32_t)count, error);
-    if (status == SF_OK)
-        status = read_columns(&list->vertex_columns, group, count, path, error);
+    if (status == SF_OK) status = read_columns(&list->vertex_columns, group, count, path, error);
     sf_hdf_close(group);
     return status;
 }
@@ -350,8 +329,7 @@ static int add_edges(sf_edge_list *list, hid_t group, const char *path, sf_error
     int64_t *from = NULL, *to = NULL;
     size_t count = 0, to_count = 0;
     int status = read_ends(&from, &count, list, group, "from", path, error);
-    if (status == SF_OK)
-        status = read_ends(&to, &to_count, list, group, "to", path, error);
+    if (status == SF_OK) status = read_ends(&to, &to_count, list, group, "to", path, error);
     if (status == SF_OK && count != to_count)
         status = sf_fail(error, SF_DATA, path, "/edges/from has %zu rows and /edges/to %zu", count, to_count);
     for (size_t i = 0; status == SF_OK && i < count; i++)
@@ -367,8 +345,7 @@ static int read_edges(sf_edge_list *list, hid_t file, const char *path, sf_error
         return sf_fail(error, SF_DATA, path, "the graph has no group /edges");
     hid_t group = sf_hdf_open(file, "edges");
     int status = add_edges(list, group, path, error);
-    if (status == SF_OK)
-        status = read_columns(&list->edge_columns, group, list->edge_count, path, error);
+    if (status == SF_OK) status = read_columns(&list->edge_columns, group, list->edge_count, path, error);
     sf_hdf_close(group);
     return status;
 }
@@ -377,13 +354,10 @@ int sf_graph_hdf5_read(sf_edge_list *list, hid_t file, const char *path, sf_erro
 {
     uint64_t layout = 0, directed = 0;
     int status = read_number(file, "layout", LAYOUT, &layout, path, error);
-    if (status == SF_OK)
-        status = read_number(file, "directed", 1, &directed, path, error);
+    if (status == SF_OK) status = read_number(file, "directed", 1, &directed, path, error);
     list->directed = directed != 0;
-    if (status == SF_OK)
-        status = read_vertices(list, file, path, error);
-    if (status == SF_OK)
-        status = read_edges(list, file, path, error);
+    if (status == SF_OK) status = read_vertices(list, file, path, error);
+    if (status == SF_OK) status = read_edges(list, file, path, error);
     return status;
 }
 
@@ -425,8 +399,7 @@ static int read_file(sf_edge_list *list, const char *path, sf_error *error)
     sf_parcel parcel;
     struct stat about;
     int status = sf_apart_read(&parcel, "graph", path, NULL, list->progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_graph_hdf5_take(list, &parcel, path, error);
     sf_parcel_close(&parcel);
     if (status == SF_OK &&

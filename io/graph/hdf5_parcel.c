@@ -14,10 +14,8 @@ static int take_vertices(sf_edge_list *list, sf_parcel *parcel, const char *path
 {
     list->directed = sf_parcel_take_number(parcel) != 0;
     uint64_t count = sf_parcel_take_number(parcel), named = sf_parcel_take_number(parcel);
-    if (parcel->damaged || count >= SF_NO_VERTEX)
-        return sf_parcel_refuse(path, error);
-    if (named == 0)
-        return sf_edge_list_set_vertices(list, (uint32_t)count, error);
+    if (parcel->damaged || count >= SF_NO_VERTEX) return sf_parcel_refuse(path, error);
+    if (named == 0) return sf_edge_list_set_vertices(list, (uint32_t)count, error);
     int status = SF_OK;
     for (uint64_t v = 0; status == SF_OK && v < count; v++) {
         const char *name = sf_parcel_take_text(parcel);
@@ -30,16 +28,13 @@ static int take_edges(sf_edge_list *list, sf_parcel *parcel, const char *path, s
 {
     size_t count;
     const sf_edge *edges = sf_parcel_take(parcel, sizeof *edges, &count);
-    if (parcel->damaged)
-        return sf_parcel_refuse(path, error);
+    if (parcel->damaged) return sf_parcel_refuse(path, error);
     for (size_t i = 0; i < count; i++)
         if (edges[i].from >= list->vertex_count || edges[i].to >= list->vertex_count)
             return sf_parcel_refuse(path, error);
     list->edges = sf_resize(NULL, count, sizeof *list->edges);
-    if (list->edges == NULL)
-        return sf_fail_memory(error);
-    if (count > 0)
-        memcpy(list->edges, edges, count * sizeof *list->edges);
+    if (list->edges == NULL) return sf_fail_memory(error);
+    if (count > 0) memcpy(list->edges, edges, count * sizeof *list->edges);
     list->edge_count = list->edge_capacity = count;
     return SF_OK;
 }
@@ -54,8 +49,7 @@ static int take_words(sf_attribute *column, sf_parcel *parcel, const char *path,
         double number = 0;
         status =
             word != NULL ? sf_attribute_word(column, word, &number, error) : sf_parcel_refuse(path, error);
-        if (status == SF_OK && number != (double)w)
-            status = sf_parcel_refuse(path, error);
+        if (status == SF_OK && number != (double)w) status = sf_parcel_refuse(path, error);
     }
     return status;
 }
@@ -72,23 +66,18 @@ static int take_column(sf_columns *columns, size_t rows, sf_parcel *parcel, cons
     const char *name = sf_parcel_take_text(parcel);
     int status = take_words(&taken, parcel, path, error);
     const double *values = sf_parcel_take_exactly(parcel, sizeof *values, rows);
-    if (status == SF_OK && (parcel->damaged || name == NULL))
-        status = sf_parcel_refuse(path, error);
+    if (status == SF_OK && (parcel->damaged || name == NULL)) status = sf_parcel_refuse(path, error);
     for (size_t row = 0; status == SF_OK && taken.words.count > 0 && row < rows; row++)
-        if (!is_word(values[row], taken.words.count))
-            status = sf_parcel_refuse(path, error);
+        if (!is_word(values[row], taken.words.count)) status = sf_parcel_refuse(path, error);
     size_t index;
-    if (status == SF_OK)
-        status = sf_columns_grow(columns, rows, error);
-    if (status == SF_OK)
-        status = sf_columns_add(columns, name, &index, error);
+    if (status == SF_OK) status = sf_columns_grow(columns, rows, error);
+    if (status == SF_OK) status = sf_columns_add(columns, name, &index, error);
     if (status != SF_OK) {
         sf_words_free(&taken.words);
         return status;
     }
     columns->items[index].words = taken.words;
-    if (rows > 0)
-        memcpy(columns->items[index].values, values, rows * sizeof *values);
+    if (rows > 0) memcpy(columns->items[index].values, values, rows * sizeof *values);
     return SF_OK;
 }
 
@@ -106,13 +95,10 @@ int sf_graph_hdf5_take(sf_edge_list *list, sf_parcel *parcel, const char *path, 
 {
     *list = (sf_edge_list){0};
     int status = take_vertices(list, parcel, path, error);
-    if (status == SF_OK)
-        status = take_edges(list, parcel, path, error);
+    if (status == SF_OK) status = take_edges(list, parcel, path, error);
     if (status == SF_OK)
         status = take_columns(&list->vertex_columns, list->vertex_count, parcel, path, error);
-    if (status == SF_OK)
-        status = take_columns(&list->edge_columns, list->edge_count, parcel, path, error);
-    if (status != SF_OK)
-        sf_edge_list_free(list);
+    if (status == SF_OK) status = take_columns(&list->edge_columns, list->edge_count, parcel, path, error);
+    if (status != SF_OK) sf_edge_list_free(list);
     return status;
 }

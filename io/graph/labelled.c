@@ -49,10 +49,8 @@ static int read_vertex(reader *r, sf_error *error)
     if (sf_scan_uint(&r->scan, "the id of the vertex", r->seen, r->seen, &id, error) != SF_OK ||
         sf_scan_uint(&r->scan, "the label of the vertex", 0, UINT32_MAX - 1, &label, error) != SF_OK)
         return SF_DATA;
-    if (sf_scan_word(&r->scan) && sf_scan_end(&r->scan, "the degree", error) != SF_OK)
-        return SF_DATA;
-    if (sf_edge_list_set_vertices(r->list, ++r->seen, error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (sf_scan_word(&r->scan) && sf_scan_end(&r->scan, "the degree", error) != SF_OK) return SF_DATA;
+    if (sf_edge_list_set_vertices(r->list, ++r->seen, error) != SF_OK) return SF_NO_MEMORY;
     r->list->vertex_columns.items[0].values[id] = (double)label;
     return SF_OK;
 }
@@ -63,10 +61,8 @@ static int read_edge_label(reader *r, sf_error *error)
     sf_edge_list *list = r->list;
     sf_scan ahead = r->scan;
     bool given = sf_scan_word(&ahead), labelled = list->edge_columns.count > 0;
-    if (!given && !labelled)
-        return SF_OK;
-    if (!given)
-        return sf_scan_fail(&r->scan, error, "the edge has no label, but those before it have one");
+    if (!given && !labelled) return SF_OK;
+    if (!given) return sf_scan_fail(&r->scan, error, "the edge has no label, but those before it have one");
     if (!labelled && list->edge_count > 1)
         return sf_scan_fail(&r->scan, error, "the edge has a label, but those before it have none");
     size_t index = 0;
@@ -90,8 +86,7 @@ static int read_edge(reader *r, sf_error *error)
     if (r->list->edge_count == r->edges)
         return sf_scan_fail(&r->scan, error, "found one more edge than the %" PRIu64 " of the first line",
                             r->edges);
-    if (r->vertices == 0)
-        return sf_scan_fail(&r->scan, error, "found an edge in a graph without vertices");
+    if (r->vertices == 0) return sf_scan_fail(&r->scan, error, "found an edge in a graph without vertices");
     if (sf_scan_uint(&r->scan, "the first end of the edge", 0, r->vertices - 1, &from, error) != SF_OK ||
         sf_scan_uint(&r->scan, "the second end of the edge", 0, r->vertices - 1, &to, error) != SF_OK)
         return SF_DATA;
@@ -101,13 +96,10 @@ static int read_edge(reader *r, sf_error *error)
 
 static int read_line(reader *r, sf_error *error)
 {
-    if (!sf_scan_word(&r->scan))
-        return SF_OK;
-    if (r->scan.word[0] == '#')
-        return sf_vertex_names_read(&r->names, r->scan, 0, error);
+    if (!sf_scan_word(&r->scan)) return SF_OK;
+    if (r->scan.word[0] == '#') return sf_vertex_names_read(&r->names, r->scan, 0, error);
     char kind = r->scan.word[1] == '\0' ? r->scan.word[0] : '?';
-    if (kind == 't')
-        return read_head(r, error);
+    if (kind == 't') return read_head(r, error);
     if (kind != 'v' && kind != 'e')
         return sf_scan_fail(&r->scan, error, "the line begins with '%s', expected t, v or e", r->scan.word);
     if (!r->started)
@@ -122,8 +114,7 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
     while (status == SF_OK && sf_scan_line(&r.scan))
         status = read_line(&r, error);
     sf_vertex_names_give(&r.names, list);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     if (!r.started)
         return sf_scan_fail(&r.scan, error, "the file is empty, expected a line 't VERTICES EDGES'");
     if (r.seen != r.vertices || list->edge_count != r.edges)
@@ -149,11 +140,9 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
                        csr->vertex_labels != NULL ? csr->vertex_labels[v] : 0, sf_csr_degree(csr, v));
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v]; e < csr->offsets[v + 1]; e++) {
-            if (!sf_csr_is_first(csr, v, e))
-                continue;
+            if (!sf_csr_is_first(csr, v, e)) continue;
             sf_text_printf(out, "e %u %u", v, csr->targets[e]);
-            if (csr->edge_labels != NULL)
-                sf_text_printf(out, " %u", csr->edge_labels[e - csr->offsets[0]]);
+            if (csr->edge_labels != NULL) sf_text_printf(out, " %u", csr->edge_labels[e - csr->offsets[0]]);
             sf_text_append(out, "\n", 1);
         }
     }

@@ -39,10 +39,8 @@ static int read_choice(sf_scan *scan, const char *const *choices, const char *ex
 {
     bool present = sf_scan_word(scan);
     for (*choice = 0; present && choices[*choice] != NULL; ++*choice)
-        if (strcasecmp(scan->word, choices[*choice]) == 0)
-            return SF_OK;
-    if (!present)
-        return sf_scan_fail(scan, error, "the header ends early, expected %s", expected);
+        if (strcasecmp(scan->word, choices[*choice]) == 0) return SF_OK;
+    if (!present) return sf_scan_fail(scan, error, "the header ends early, expected %s", expected);
     return sf_scan_fail(scan, error, "the header says '%s', expected %s", scan->word, expected);
 }
 
@@ -102,26 +100,22 @@ static int read_value(sf_scan *scan, field kind, double *weight, sf_error *error
 {
     double imaginary = 0;
     *weight = NAN;
-    if (kind == PATTERN)
-        return SF_OK;
+    if (kind == PATTERN) return SF_OK;
     if (sf_scan_real(scan, "the value of the entry", weight, error) != SF_OK ||
         (kind == COMPLEX &&
          sf_scan_real(scan, "the imaginary part of the entry", &imaginary, error) != SF_OK))
         return SF_DATA;
     if (kind == INTEGER && *weight != floor(*weight))
         return sf_scan_fail(scan, error, "found '%s', expected an integer as the header says", scan->word);
-    if (kind == COMPLEX)
-        *weight = hypot(*weight, imaginary);
+    if (kind == COMPLEX) *weight = hypot(*weight, imaginary);
     return SF_OK;
 }
 
 static int add_edge(sf_edge_list *list, uint32_t from, uint32_t to, double weight, sf_error *error)
 {
     int status = sf_edge_list_add(list, from, to, error);
-    if (status != SF_OK)
-        return status;
-    if (list->edge_columns.count > 0)
-        list->edge_columns.items[0].values[list->edge_count - 1] = weight;
+    if (status != SF_OK) return status;
+    if (list->edge_columns.count > 0) list->edge_columns.items[0].values[list->edge_count - 1] = weight;
     return SF_OK;
 }
 
@@ -158,8 +152,7 @@ static int read_entries(sf_edge_list *list, sf_scan *scan, const header *head, s
                                 "found '%s' after the %" PRIu64 " entries that the size line gives",
                                 ahead.word, head->entries);
         int status = read_entry(list, scan, head, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         found++;
     }
     if (found < head->entries)
@@ -174,13 +167,10 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
     header head = {0};
     sf_vertex_names names = {0};
     int status = read_banner(&scan, &head, error);
-    if (status == SF_OK)
-        status = read_size(&scan, &head, size, &names, error);
-    if (status == SF_OK)
-        list->vertex_count = (uint32_t)head.size;
+    if (status == SF_OK) status = read_size(&scan, &head, size, &names, error);
+    if (status == SF_OK) list->vertex_count = (uint32_t)head.size;
     sf_vertex_names_give(&names, list);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     size_t weight;
     if (head.field != PATTERN && sf_columns_add(&list->edge_columns, WEIGHT, &weight, error) != SF_OK)
         return SF_NO_MEMORY;
@@ -223,8 +213,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
     for (uint32_t v = 0; v < csr->vertex_count; v++) {
         for (uint64_t e = csr->offsets[v], next; e < csr->offsets[v + 1]; e = next) {
             next = end_of_parallel(csr, v, e);
-            if (!is_written(csr, v, e))
-                continue;
+            if (!is_written(csr, v, e)) continue;
             double sum = 0;
             for (uint64_t i = e; weights != NULL && i < next; i++)
                 sum += weights[i - csr->offsets[0]];
@@ -233,8 +222,7 @@ static int print(sf_text *out, const sf_csr *csr, sf_error *error)
                                "the edge from %u to %u has no finite weight, and Matrix Market needs one", v,
                                csr->targets[e]);
             sf_text_printf(out, "%u %u", v + 1, csr->targets[e] + 1);
-            if (weights != NULL)
-                sf_text_printf(out, " %.17g", sum);
+            if (weights != NULL) sf_text_printf(out, " %.17g", sum);
             sf_text_append(out, "\n", 1);
         }
     }

@@ -16,10 +16,8 @@ int sf_graph_open(sf_graph **graph, const char *path, const sf_graph_options *op
     sf_graph_options how;
     sf_edge_list list;
     int status = sf_graph_options_read(&how, options, error);
-    if (status == SF_OK)
-        status = sf_graph_read(&list, path, progress, error);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_graph_read(&list, path, progress, error);
+    if (status != SF_OK) return status;
     if (how.directed && sf_graph_file_format(path) == &sf_graph_labelled)
         list.directed = true; /* other formats say themselves */
     status = sf_graph_of_list(graph, &list, &how, progress, error);
@@ -39,8 +37,7 @@ sf_graph_file sf_graph_file_kind(const char *path)
 
 int sf_graph_save(const sf_graph *graph, const char *path, const char *provenance, sf_error *error)
 {
-    if (graph == NULL)
-        return sf_graph_check_ending(path, error);
+    if (graph == NULL) return sf_graph_check_ending(path, error);
     sf_csr csr = graph->csr; /* but for what made it */
     csr.provenance = provenance != NULL ? sf_copy_string(provenance) : NULL;
     int status = provenance != NULL && csr.provenance == NULL ? sf_fail_memory(error)
@@ -53,8 +50,7 @@ int sf_motif_new(sf_motif **motif, const char *text, bool directed, sf_error *er
 {
     *motif = NULL;
     sf_motif *made = sf_alloc(1, sizeof *made);
-    if (made == NULL)
-        return sf_fail_memory(error);
+    if (made == NULL) return sf_fail_memory(error);
     int status = sf_motif_read(&made->pattern, text, directed, error);
     if (status == SF_OK)
         *motif = made;

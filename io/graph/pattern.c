@@ -16,12 +16,10 @@ static int read_graph(sf_pattern *pattern, const char *path, bool directed, sf_e
 {
     sf_edge_list list;
     int status = sf_graph_read(&list, path, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     list.directed = directed;
     status = sf_pattern_of_graph(pattern, &list, error);
-    if (status != SF_OK && error->place[0] == '\0')
-        snprintf(error->place, sizeof error->place, "%s", path);
+    if (status != SF_OK && error->place[0] == '\0') snprintf(error->place, sizeof error->place, "%s", path);
     sf_edge_list_free(&list);
     return status;
 }

@@ -16,14 +16,12 @@ sf_scan sf_scan_start(const char *path, const char *text, size_t size)
 
 bool sf_scan_line(sf_scan *scan)
 {
-    if (scan->next == scan->end)
-        return false;
+    if (scan->next == scan->end) return false;
     const char *newline = memchr(scan->next, '\n', (size_t)(scan->end - scan->next));
     scan->at = scan->next;
     scan->line_end = newline != NULL ? newline : scan->end;
     scan->next = newline != NULL ? newline + 1 : scan->end;
-    if (scan->line_end > scan->at && scan->line_end[-1] == '\r')
-        scan->line_end--;
+    if (scan->line_end > scan->at && scan->line_end[-1] == '\r') scan->line_end--;
     scan->line++;
     return true;
 }
@@ -78,8 +76,7 @@ int sf_scan_fail(const sf_scan *scan, sf_error *error, const char *format, ...)
 int sf_scan_uint(sf_scan *scan, const char *what, uint64_t least, uint64_t most, uint64_t *value,
                  sf_error *error)
 {
-    if (!sf_scan_word(scan))
-        return sf_scan_fail(scan, error, "the line ends before %s", what);
+    if (!sf_scan_word(scan)) return sf_scan_fail(scan, error, "the line ends before %s", what);
     /* The numbers of large graphs are nearly all short: read those without the general parser. */
     size_t length = 0;
     uint64_t number = 0;
@@ -98,8 +95,7 @@ int sf_scan_uint(sf_scan *scan, const char *what, uint64_t least, uint64_t most,
 
 int sf_scan_real(sf_scan *scan, const char *what, double *value, sf_error *error)
 {
-    if (!sf_scan_word(scan))
-        return sf_scan_fail(scan, error, "the line ends before %s", what);
+    if (!sf_scan_word(scan)) return sf_scan_fail(scan, error, "the line ends before %s", what);
     if (scan->cut || !sf_parse_real(scan->word, value))
         return sf_scan_fail(scan, error, "found '%s', expected %s, a finite number", scan->word, what);
     return SF_OK;
@@ -107,7 +103,6 @@ int sf_scan_real(sf_scan *scan, const char *what, double *value, sf_error *error
 
 int sf_scan_end(sf_scan *scan, const char *what, sf_error *error)
 {
-    if (!sf_scan_word(scan))
-        return SF_OK;
+    if (!sf_scan_word(scan)) return SF_OK;
     return sf_scan_fail(scan, error, "found '%s' after %s", scan->word, what);
 }

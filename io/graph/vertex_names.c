@@ -16,12 +16,10 @@ int sf_vertex_names_read(sf_vertex_names *names, sf_scan comment, uint64_t first
         sf_scan_uint(&comment, "", 0, UINT64_MAX, &number, NULL) != SF_OK)
         return SF_OK;
     names->broken = number != first + names->named.vertex_count;
-    if (names->broken || comment.at == comment.line_end)
-        return SF_OK;
+    if (names->broken || comment.at == comment.line_end) return SF_OK;
     size_t length = (size_t)(comment.line_end - comment.at - 1);
     char *name = sf_alloc(length + 1, 1);
-    if (name == NULL)
-        return sf_fail_memory(error);
+    if (name == NULL) return sf_fail_memory(error);
     memcpy(name, comment.at + 1, length);
     int status = sf_edge_list_add_named(&names->named, name, error);
     sf_free(name);
@@ -40,8 +38,7 @@ void sf_vertex_names_give(sf_vertex_names *names, sf_edge_list *list)
 
 void sf_vertex_names_print(sf_text *out, const sf_csr *csr, char sign, uint64_t first)
 {
-    if (csr->provenance != NULL)
-        sf_text_printf(out, "%c provenance %s\n", sign, csr->provenance);
+    if (csr->provenance != NULL) sf_text_printf(out, "%c provenance %s\n", sign, csr->provenance);
     for (uint32_t v = 0; csr->names != NULL && v < csr->vertex_count; v++) {
         sf_text_printf(out, "%c name %" PRIu64 " ", sign, first + v);
         sf_graph_print_line(out, csr->names[v]);

@@ -64,8 +64,7 @@ void sf_crossover_forget(void)
 bool sf_crossover_path(char *path, size_t size)
 {
     char folder[4096];
-    if (!sf_platform_cache_folder(folder, sizeof folder))
-        return false;
+    if (!sf_platform_cache_folder(folder, sizeof folder)) return false;
     int length = snprintf(path, size, "%s/synfire/crossover-%s", folder, sf_version());
     return length > 0 && (size_t)length < size;
 }
@@ -77,8 +76,7 @@ static void load(void)
     char path[4200];
     sf_text text = {0};
     table.loaded = true;
-    if (!sf_crossover_path(path, sizeof path) || sf_file_read(&text, path, NULL) != SF_OK)
-        return;
+    if (!sf_crossover_path(path, sizeof path) || sf_file_read(&text, path, NULL) != SF_OK) return;
     for (char *line = text.data, *end; *line != '\0'; line = end) {
         end = line + strcspn(line, "\n");
         end += *end == '\n';
@@ -93,8 +91,7 @@ static void load(void)
 static bool write_whole(const char *path, const sf_text *text)
 {
     FILE *file = text->failed ? NULL : fopen(path, "wb");
-    if (file == NULL)
-        return false;
+    if (file == NULL) return false;
     bool is_whole = fwrite(text->data, 1, text->length, file) == text->length;
     return fclose(file) == 0 && is_whole;
 }
@@ -105,16 +102,14 @@ static bool replace_file(const char *path, const sf_text *text)
     char own[4300];
     snprintf(own, sizeof own, "%s.%ld", path, (long)getpid());
     bool is_replaced = write_whole(own, text) && sf_platform_replace(own, path);
-    if (!is_replaced)
-        unlink(own);
+    if (!is_replaced) unlink(own);
     return is_replaced;
 }
 
 static void save(void)
 {
     char folder[4096], path[4200];
-    if (!sf_platform_cache_folder(folder, sizeof folder) || !sf_crossover_path(path, sizeof path))
-        return;
+    if (!sf_platform_cache_folder(folder, sizeof folder) || !sf_crossover_path(path, sizeof path)) return;
     load(); /* what other processes have found meanwhile */
     sf_text text = {0};
     for (size_t i = 0; i < table.count; i++)
@@ -153,8 +148,7 @@ typedef struct trial {
 static int make_stream(sf_events *events, sf_error *error)
 {
     sf_spike *spikes = sf_alloc(SPIKES, sizeof *spikes);
-    if (spikes == NULL)
-        return sf_fail_memory(error);
+    if (spikes == NULL) return sf_fail_memory(error);
     sf_random random = sf_random_start(1, 0);
     int64_t time_ns = 0;
     for (uint32_t i = 0; i < SPIKES; i++) {
@@ -218,8 +212,7 @@ static int time_engine(const trial *t, const sf_engine *engine, size_t count, do
     *best = INFINITY;
     for (int run = 0; run < 2 || (run < 9 && now - start < ENOUGH_SECONDS); run++) {
         status = count_once(t, engine, count, error);
-        if (status != SF_OK)
-            break;
+        if (status != SF_OK) break;
         now = sf_clock_seconds();
         *best = fmin(*best, now - before);
         before = now;
@@ -231,8 +224,7 @@ static int ptpe_wins(const trial *t, uint32_t count, bool *wins, sf_error *error
 {
     double whole = 0, segments = 0;
     int status = time_engine(t, &sf_engine_ptpe, count, &whole, error);
-    if (status == SF_OK)
-        status = time_engine(t, &sf_engine_mtpe, count, &segments, error);
+    if (status == SF_OK) status = time_engine(t, &sf_engine_mtpe, count, &segments, error);
     *wins = whole <= segments;
     return status;
 }
@@ -266,8 +258,7 @@ static int measure(uint32_t *crossover, sf_device *device, unsigned threads, uin
 {
     trial t = {.device = device, .threads = threads, .size = size};
     int status = open_trial(&t, error);
-    if (status == SF_OK)
-        status = search(&t, crossover, error);
+    if (status == SF_OK) status = search(&t, crossover, error);
     close_trial(&t);
     return status;
 }
@@ -290,8 +281,7 @@ static void describe(char *text, size_t size, sf_device *device, unsigned thread
 
 static int find(sf_crossover *crossover, sf_device *device, unsigned threads, entry *wanted, sf_error *error)
 {
-    if (!table.loaded)
-        load();
+    if (!table.loaded) load();
     const entry *known = look_up(wanted->device, wanted->size);
     if (known != NULL) {
         *crossover = (sf_crossover){.episodes = known->episodes};
@@ -299,8 +289,7 @@ static int find(sf_crossover *crossover, sf_device *device, unsigned threads, en
     }
     double start = sf_clock_seconds();
     int status = measure(&wanted->episodes, device, threads, wanted->size, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     *crossover = (sf_crossover){wanted->episodes, true, sf_clock_seconds() - start};
     add_entry(wanted);
     save();

@@ -43,8 +43,7 @@ static int64_t longest_delay(const sf_candidates *c)
 {
     int64_t longest = 0;
     for (size_t i = 0; i < c->count * (c->size - 1); i++)
-        if (c->intervals[c->delays[i]].high_ns > longest)
-            longest = c->intervals[c->delays[i]].high_ns;
+        if (c->intervals[c->delays[i]].high_ns > longest) longest = c->intervals[c->delays[i]].high_ns;
     return longest;
 }
 
@@ -87,8 +86,7 @@ static sf_machine make_machine(const counting *all, unsigned worker, size_t cand
         sf_unit_events unit = sf_events_unit(all->job->events, c->units[candidate * c->size + node],
                                              all->job->first, all->job->last);
         m.trains[node] = (sf_train_view){unit.positions, unit.positions + unit.count};
-        if (node > 0)
-            m.delays[node - 1] = c->intervals[c->delays[candidate * (c->size - 1) + node - 1]];
+        if (node > 0) m.delays[node - 1] = c->intervals[c->delays[candidate * (c->size - 1) + node - 1]];
         if (node > 0 && all->relaxed)
             m.delays[node - 1].low_ns = -1; /* spikes at the same time would miss a bound of 0 */
     }
@@ -149,8 +147,7 @@ static void cut(counting *all, uint32_t wanted)
         all->bounds[s] = position_at(all, begin + duration / all->segments * s);
         all->past[s] = last;
         int64_t stop = begin + duration / all->segments * (s + 1) + span;
-        if (s + 1 < all->segments)
-            all->past[s] = position_at(all, stop + 1);
+        if (s + 1 < all->segments) all->past[s] = position_at(all, stop + 1);
     }
     all->bounds[0] = first;
     all->bounds[all->segments] = last;
@@ -202,8 +199,7 @@ static int count_in_segments(counting *all)
     for (; all->batch_begin < c->count && status == SF_OK; all->batch_begin += batch) {
         size_t part = c->count - all->batch_begin < batch ? c->count - all->batch_begin : batch;
         status = sf_parallel_for(all->job->threads, part * all->segments, count_segment, all);
-        if (status == SF_OK)
-            status = sf_parallel_for(all->job->threads, part, join_segments, all);
+        if (status == SF_OK) status = sf_parallel_for(all->job->threads, part, join_segments, all);
     }
     sf_free(all->segment_counts);
     return status;
@@ -227,8 +223,7 @@ static int bound(counting *all, uint32_t *left, size_t *left_count, size_t count
     all->relaxed = false;
     *left_count = 0;
     for (size_t i = 0; i < count; i++)
-        if (all->counts[i * stride] >= all->job->least)
-            left[(*left_count)++] = (uint32_t)(i * stride);
+        if (all->counts[i * stride] >= all->job->least) left[(*left_count)++] = (uint32_t)(i * stride);
     return status;
 }
 
@@ -238,8 +233,7 @@ static int ask_sample(counting *all, uint32_t *left, bool *pays)
     size_t count = all->job->candidates->count, sample = count / SAMPLE_PART, left_count = 0;
     sample = sample < MOST_SAMPLE ? sample : MOST_SAMPLE;
     *pays = false;
-    if (sample == 0)
-        return SF_OK;
+    if (sample == 0) return SF_OK;
     int status = bound(all, left, &left_count, sample, count / sample);
     *pays = (sample - left_count) * 2 >= sample;
     return status;
@@ -249,17 +243,14 @@ static int count_in_two_passes(counting *all)
 {
     size_t count = all->job->candidates->count, left_count = count;
     uint32_t *left = sf_resize(NULL, count, sizeof *left);
-    if (left == NULL)
-        return SF_NO_MEMORY;
+    if (left == NULL) return SF_NO_MEMORY;
     bool pays;
     int status = ask_sample(all, left, &pays);
-    if (status == SF_OK && pays)
-        status = bound(all, left, &left_count, count, 1);
+    if (status == SF_OK && pays) status = bound(all, left, &left_count, count, 1);
     all->chosen = pays ? left : NULL;
     all->chosen_count = left_count;
     all->job->tally->culled += count - left_count;
-    if (status == SF_OK)
-        status = count_whole(all);
+    if (status == SF_OK) status = count_whole(all);
     sf_free(left);
     return status;
 }
@@ -272,8 +263,7 @@ static int run(uint32_t *counts, const sf_count_job *job, int (*count)(counting 
     own.threads = job->threads > 0 ? job->threads : 1;
     counting all;
     int status = open_counting(&all, counts, &own);
-    if (status == SF_OK)
-        status = count(&all);
+    if (status == SF_OK) status = count(&all);
     sf_free(all.marks);
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
@@ -293,8 +283,7 @@ static int run_hybrid(uint32_t *counts, const sf_count_job *job, sf_error *error
     uint32_t crossover;
     int status = sf_crossover_for(&crossover, NULL, job->threads, job->candidates->size,
                                   job->last - job->first, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     return run(counts, job, job->candidates->count < crossover ? count_in_segments : count_whole, error);
 }
 

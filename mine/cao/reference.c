@@ -35,10 +35,8 @@ static bool follows(const list *before, sf_delay delay, int64_t time)
 {
     for (size_t k = before->count; k-- > 0;) {
         int64_t dt = time - before->times[k];
-        if (dt > delay.high_ns)
-            return false;
-        if (dt > delay.low_ns)
-            return true;
+        if (dt > delay.high_ns) return false;
+        if (dt > delay.low_ns) return true;
     }
     return false;
 }
@@ -48,12 +46,9 @@ static bool follows(const list *before, sf_delay delay, int64_t time)
 static bool advance(machine *m, uint32_t unit, int64_t time)
 {
     for (uint32_t node = m->size; node-- > 0;) {
-        if (m->units[node] != unit)
-            continue;
-        if (node > 0 && !follows(&m->lists[node - 1], m->delays[node - 1], time))
-            continue;
-        if (node + 1 == m->size)
-            return true;
+        if (m->units[node] != unit) continue;
+        if (node > 0 && !follows(&m->lists[node - 1], m->delays[node - 1], time)) continue;
+        if (node + 1 == m->size) return true;
         m->lists[node].times[m->lists[node].count++] = time;
     }
     return false;
@@ -93,14 +88,12 @@ static void set_up(machine *m, const sf_count_job *job, size_t episode)
     m->units = c->units + episode * c->size;
     m->source_count = 0;
     for (uint32_t node = 0; node < m->size; node++) {
-        if (node > 0)
-            m->delays[node - 1] = c->intervals[c->delays[episode * (c->size - 1) + node - 1]];
+        if (node > 0) m->delays[node - 1] = c->intervals[c->delays[episode * (c->size - 1) + node - 1]];
         m->lists[node].count = 0;
         uint32_t s = 0;
         while (s < m->source_count && m->source_units[s] != m->units[node])
             s++;
-        if (s < m->source_count)
-            continue;
+        if (s < m->source_count) continue;
         m->source_units[s] = m->units[node];
         m->sources[s] = sf_events_unit(job->events, m->units[node], job->first, job->last);
         m->source_count++;
@@ -121,8 +114,7 @@ static int count_all(uint32_t *counts, const sf_count_job *job, sf_error *error)
 {
     size_t room = longest_train(job->events);
     int64_t *times = sf_resize(NULL, room * job->candidates->size, sizeof *times);
-    if (times == NULL)
-        return sf_fail_memory(error);
+    if (times == NULL) return sf_fail_memory(error);
     machine m = {0};
     for (uint32_t node = 0; node < job->candidates->size; node++)
         m.lists[node].times = times + node * room;

@@ -40,8 +40,7 @@ const sf_stage sf_stage_track = {
 static int mine(sf_hop *hop, sf_error *error)
 {
     uint32_t every = hop->config->mine.every;
-    if (every == 0)
-        return SF_OK;
+    if (every == 0) return SF_OK;
     sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
     const sf_history *history = sf_read_history(hop);
     const sf_hop_window *window = sf_read_window(hop);
@@ -57,8 +56,7 @@ static int mine(sf_hop *hop, sf_error *error)
         return sf_discovery_see(found, &mined, error);
     const sf_pairing *pairs = sf_read_pairs(hop);
     mined.pairs_known = sf_pairing_counts(pairs);
-    if (mined.pairs_known)
-        mined.pairs = sf_pairing_found(pairs, &mined.pair_count);
+    if (mined.pairs_known) mined.pairs = sf_pairing_found(pairs, &mined.pair_count);
     int status = sf_accelerator_hold(sf_change_device(hop, SF_PLAN_ASSIGN), history, window->begin,
                                      window->end, &mined.resident, error);
     return status == SF_OK ? sf_discovery_start(found, &mined, error) : status;
@@ -69,8 +67,7 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
     bool ready;
     sf_discovery *found = sf_change_found(hop, SF_PLAN_ASSIGN);
     int status = sf_discovery_take(found, &ready, &tracked->next, error);
-    if (status != SF_OK || !ready)
-        return status;
+    if (status != SF_OK || !ready) return status;
     hop->parts_ns[SF_PART_MINE] = (int64_t)(found->taken.seconds * 1e9);
     return sf_tracked_prepare(tracked, summaries, sf_read_history(hop), error);
 }
@@ -79,15 +76,13 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
  * On a virtual clock hops have all the time they need. */
 static int track(sf_hop *hop, sf_error *error)
 {
-    if (hop->config->mine.every == 0)
-        return SF_OK;
+    if (hop->config->mine.every == 0) return SF_OK;
     sf_tracked_episodes *tracked = sf_change_tracked(hop, SF_PLAN_ASSIGN);
     sf_counting *summaries = sf_change_summaries(hop, SF_PLAN_ASSIGN);
     bool is_new = !tracked->preparing, went_on = tracked->went_on;
     int status = is_new ? take_found(hop, tracked, summaries, error) : SF_OK;
     tracked->went_on = false;
-    if (status != SF_OK || !tracked->preparing || went_on || (is_new && !hop->virtual_clock))
-        return status;
+    if (status != SF_OK || !tracked->preparing || went_on || (is_new && !hop->virtual_clock)) return status;
     int64_t share_ns = sf_seconds_to_ns(hop->config->window.hop_s) / SF_PREPARING_SHARE;
     int64_t until_ns = hop->virtual_clock ? INT64_MAX : sf_clock_monotonic_ns() + share_ns;
     return sf_tracked_go_on(tracked, summaries, sf_read_history(hop), until_ns, error);

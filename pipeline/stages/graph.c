@@ -39,13 +39,11 @@ static int run(sf_hop *hop, sf_error *error)
         .observed = tests->observed,
         .observed_count = tests->observed_count,
         .threshold = sf_discovery_threshold(hop->config, window->span, window->end - window->begin)};
-    if (sf_pairing_counts(pairs))
-        asked.pairs = sf_pairing_found(pairs, &asked.pair_count);
+    if (sf_pairing_counts(pairs)) asked.pairs = sf_pairing_found(pairs, &asked.pair_count);
     sf_connections *graph = sf_change_graph(hop, SF_PLAN_ASSIGN);
     int status = sf_connections_update(graph, &asked, &message, error);
     memcpy(hop->parts_ns, graph->parts_ns, sizeof graph->parts_ns);
-    if (message != NULL)
-        message->time_ns = message->graph.window.stop_ns;
+    if (message != NULL) message->time_ns = message->graph.window.stop_ns;
     sf_hop_publish(hop, message);
     return status;
 }

@@ -28,8 +28,7 @@ static int run(sf_hop *hop, sf_error *error)
     const sf_history *history = sf_read_history(hop);
     const sf_hop_window *window = sf_read_window(hop);
     sf_pairing *pairs = sf_change_pairs(hop, SF_PLAN_ASSIGN);
-    if (!sf_pairing_counts(pairs))
-        return SF_OK;
+    if (!sf_pairing_counts(pairs)) return SF_OK;
     double threshold = sf_discovery_threshold(hop->config, window->span, window->end - window->begin);
     return sf_pairing_slide(pairs, history, window->begin, window->end, sf_threshold_least(threshold), error);
 }

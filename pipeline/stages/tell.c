@@ -140,8 +140,7 @@ static int open_filling(filling *f, size_t count, sf_error *error)
     f->expected =
         sf_resize(NULL, count, sizeof *f->expected + sizeof *f->q + sizeof *f->parents + sizeof *f->told);
     f->episodes->items = sf_resize(NULL, count, sizeof *f->episodes->items);
-    if (f->expected == NULL || f->episodes->items == NULL)
-        return sf_fail_memory(error);
+    if (f->expected == NULL || f->episodes->items == NULL) return sf_fail_memory(error);
     f->q = f->expected + count;
     f->parents = (size_t *)(f->q + count);
     f->told = (bool *)(f->parents + count);
@@ -189,8 +188,7 @@ static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
             left_out.untested += isnan(item->p) ? 1 : 0;
             continue;
         }
-        if (kept < i)
-            episodes->items[kept] = *item;
+        if (kept < i) episodes->items[kept] = *item;
         kept++;
     }
     left_out.count = episodes->count - kept;
@@ -215,13 +213,11 @@ static void fire(const sf_hop *hop, const sf_predictions *rules)
 static int tell(sf_hop *hop, sf_error *error)
 {
     sf_message *message = sf_message_new(SF_TOPIC_EPISODES);
-    if (message == NULL)
-        return sf_fail_memory(error);
+    if (message == NULL) return sf_fail_memory(error);
     message->time_ns = hop->segment->window.stop_ns;
     sf_predictions *rules = sf_change_rules(hop, SF_PLAN_ASSIGN);
     int told = fill_episodes(hop, &message->episodes, error);
-    if (told == SF_OK)
-        told = sf_predictions_tell(rules, &message->episodes, error);
+    if (told == SF_OK) told = sf_predictions_tell(rules, &message->episodes, error);
     if (told == SF_OK) {
         fire(hop, rules);
         leave_out(hop, &message->episodes);
@@ -301,16 +297,13 @@ static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *erro
     sf_publisher *sinks =
         (sf_publisher *)sf_read_sinks(hop); /* counting calls changes nothing that is told */
     into->sinks = sf_alloc(sinks->outlet_count, sizeof *into->sinks);
-    if (into->sinks == NULL)
-        return sf_fail_memory(error);
-    if (!sf_publisher_enter(sinks))
-        return SF_OK;
+    if (into->sinks == NULL) return sf_fail_memory(error);
+    if (!sf_publisher_enter(sinks)) return SF_OK;
     for (size_t i = 0; i < sinks->outlet_count; i++) {
         const sf_outlet *outlet = &sinks->outlets[i];
         if (outlet->kind->status != NULL)
             outlet->kind->status(outlet->self, &into->sinks[into->sink_count++]);
-        if (outlet->kind->tell != NULL)
-            outlet->kind->tell(outlet->self, into);
+        if (outlet->kind->tell != NULL) outlet->kind->tell(outlet->self, into);
     }
     sf_publisher_leave(sinks);
     return SF_OK;
@@ -321,8 +314,7 @@ static double rate_of_all(const sf_hop_rates *rates, size_t unit_count)
 {
     double sum = NAN;
     for (size_t unit = 0; unit < unit_count; unit++)
-        if (!isnan(rates->hz[unit]))
-            sum = isnan(sum) ? rates->hz[unit] : sum + rates->hz[unit];
+        if (!isnan(rates->hz[unit])) sum = isnan(sum) ? rates->hz[unit] : sum + rates->hz[unit];
     return sum;
 }
 
@@ -331,8 +323,7 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
     const sf_hop_rates *rates = sf_read_rates(hop);
     into->unit_count = hop->units->count;
     into->unit_rates_hz = sf_alloc(into->unit_count, sizeof *into->unit_rates_hz);
-    if (into->unit_rates_hz == NULL)
-        return sf_fail_memory(error);
+    if (into->unit_rates_hz == NULL) return sf_fail_memory(error);
     memcpy(into->unit_rates_hz, rates->hz, into->unit_count * sizeof *into->unit_rates_hz);
     into->spikes = sf_read_history(hop)->end;
     into->rate_hz = rate_of_all(rates, into->unit_count);
@@ -355,8 +346,7 @@ static int fill_status(const sf_hop *hop, sf_status_message *into, sf_error *err
 static int report(sf_hop *hop, sf_error *error)
 {
     sf_message *message = sf_message_new(SF_TOPIC_STATUS);
-    if (message == NULL)
-        return sf_fail_memory(error);
+    if (message == NULL) return sf_fail_memory(error);
     message->time_ns = sf_read_window(hop)->span.stop_ns;
     int told = fill_status(hop, &message->status, error);
     if (told == SF_OK)

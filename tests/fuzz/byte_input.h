@@ -29,8 +29,7 @@ static inline int64_t byte_time(byte_input *it, int64_t now_ns)
 {
     const int64_t scales[] = {1000, 1000000, 100000000, 10000000000};
     unsigned how = (unsigned)byte_take(it, 1);
-    if (how >= 0xf8)
-        return (int64_t)byte_take(it, 8);
+    if (how >= 0xf8) return (int64_t)byte_take(it, 8);
     uint64_t step = (uint64_t)scales[how & 3] * (how >> 3);
     return (int64_t)((uint64_t)now_ns + ((how & 4) != 0 ? 0 - step : step));
 }

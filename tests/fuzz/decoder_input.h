@@ -25,8 +25,7 @@ typedef struct decoder_sum {
 
 static inline void decoder_require(bool condition)
 {
-    if (!condition)
-        abort();
+    if (!condition) abort();
 }
 
 static inline void decoder_take_all(sf_decoder *decoder, decoder_sum *sum)

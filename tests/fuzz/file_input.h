@@ -17,8 +17,7 @@ typedef struct file_input {
 static inline file_input open_input(const uint8_t *data, size_t size)
 {
     file_input input = {.descriptor = memfd_create("fuzz", MFD_CLOEXEC)};
-    if (input.descriptor < 0 || write(input.descriptor, data, size) != (ssize_t)size)
-        abort();
+    if (input.descriptor < 0 || write(input.descriptor, data, size) != (ssize_t)size) abort();
     snprintf(input.path, sizeof input.path, "/proc/self/fd/%d", input.descriptor);
     return input;
 }

@@ -24,15 +24,13 @@ static void read_streams(const uint8_t *data, size_t size)
         sf_recording_clear(&recording);
     }
     close_input(&file);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *mended = malloc(size + 1);
-    if (mended == NULL)
-        abort();
+    if (mended == NULL) abort();
     memcpy(mended, data, size);
     axion_mend(mended, size);
     read_streams(data, size);

@@ -18,8 +18,7 @@ static char *folders[FILES]; /* each with the one file that changes */
 static void remove_folders(void)
 {
     for (int i = 0; i < FILES; i++) {
-        if (folders[i] != NULL)
-            test_folder_remove(folders[i]);
+        if (folders[i] != NULL) test_folder_remove(folders[i]);
         free(folders[i]);
     }
 }
@@ -28,11 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const sf_reading ways[] = {{0}, {.stream = "session2"}, {.stream = "joined"}};
     static bool begun;
-    if (!begun)
-        atexit(remove_folders);
+    if (!begun) atexit(remove_folders);
     begun = true;
-    if (size == 0)
-        return 0;
+    if (size == 0) return 0;
     int which = data[0] % FILES;
     if (folders[which] == NULL) {
         folders[which] = test_folder_new();

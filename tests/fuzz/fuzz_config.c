@@ -11,8 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static char *print(const sf_config *config)
 {
     sf_text text = {0};
-    if (sf_config_print(&text, config, NULL) != SF_OK)
-        abort();
+    if (sf_config_print(&text, config, NULL) != SF_OK) abort();
     return text.data;
 }
 
@@ -28,16 +27,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sf_config_parse(&config, (const char *)data, yaml, "fuzz", settings, setting != NULL, &error);
     free(setting);
     if (status != SF_OK) {
-        if (error.text[0] == '\0')
-            abort();
+        if (error.text[0] == '\0') abort();
         return 0;
     }
     char *first = print(&config);
-    if (sf_config_parse(&again, first, strlen(first), "printed", NULL, 0, &error) != SF_OK)
-        abort();
+    if (sf_config_parse(&again, first, strlen(first), "printed", NULL, 0, &error) != SF_OK) abort();
     char *second = print(&again);
-    if (strcmp(first, second) != 0)
-        abort();
+    if (strcmp(first, second) != 0) abort();
     sf_text_free(&(sf_text){.data = first});
     sf_text_free(&(sf_text){.data = second});
     sf_config_free(&config);

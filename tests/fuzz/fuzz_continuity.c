@@ -29,8 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds)
 {
-    if (!holds)
-        abort();
+    if (!holds) abort();
 }
 
 static void pull(stream *it)
@@ -94,8 +93,7 @@ static void send(stream *it)
     }
     qsort(spikes, batch.spike_count, sizeof *spikes, compare_times);
     marker.time_ns = time_ns;
-    if ((what & 0x80) != 0)
-        batch.clock_ns = byte_time(&it->in, time_ns);
+    if ((what & 0x80) != 0) batch.clock_ns = byte_time(&it->in, time_ns);
     it->now_ns = time_ns;
     it->sent += batch.spike_count;
     it->sent_markers += batch.marker_count;

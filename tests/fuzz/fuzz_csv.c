@@ -11,8 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void read_so(const uint8_t *data, size_t size, const sf_reading *how)
 {
     char *text = malloc(size + 1);
-    if (text == NULL)
-        return;
+    if (text == NULL) return;
     memcpy(text, data, size);
     text[size] = '\0';
     sf_lines lines = sf_lines_over("fuzz", text, size);
@@ -36,7 +35,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {0}, {.rate_hz = 12500}, {.stream = "A1"}, {.columns = "-,time_ms,unit,well"}};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
         read_so(data, size, &ways[i]);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

@@ -15,7 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length = strnlen(keys.public_key, sizeof keys.public_key),
            secret = strnlen(keys.secret_key, sizeof keys.secret_key);
     bool whole = length == SF_CURVE_TEXT_SIZE - 1 && (secret == 0 || secret == length);
-    if (status == SF_OK ? !whole : status != SF_CONFIG || length + secret > 0)
-        abort();
+    if (status == SF_OK ? !whole : status != SF_CONFIG || length + secret > 0) abort();
     return 0;
 }

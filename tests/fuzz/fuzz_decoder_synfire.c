@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int condition)
 {
-    if (!condition)
-        abort();
+    if (!condition) abort();
 }
 
 static void check_data(const sf_wire_header *header, const uint8_t *data, size_t size)
@@ -51,8 +50,7 @@ static void check_hello(const sf_wire_header *header, const uint8_t *data, size_
 static void check_frame(const uint8_t *data, size_t size)
 {
     sf_wire_header header;
-    if (sf_wire_read_header(&header, data, size) != SF_WIRE_SOUND)
-        return;
+    if (sf_wire_read_header(&header, data, size) != SF_WIRE_SOUND) return;
     if (header.kind == SF_WIRE_HELLO)
         check_hello(&header, data, size);
     else if (header.kind == SF_WIRE_DATA)

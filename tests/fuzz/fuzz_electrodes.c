@@ -22,7 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     sf_electrodes_free(&electrodes);
     close_input(&input);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

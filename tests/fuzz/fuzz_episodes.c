@@ -13,8 +13,7 @@ static void check(const sf_episode *episode, const sf_recording *recording)
 {
     sf_error error = {0};
     sf_episode again;
-    if (sf_recording_check_episode(recording, episode, &error) != SF_OK)
-        abort();
+    if (sf_recording_check_episode(recording, episode, &error) != SF_OK) abort();
     char text[4096];
     if (sf_recording_print_episode(recording, episode, text, sizeof text) >= sizeof text ||
         sf_recording_parse_episode(recording, text, &again, &error) != SF_OK ||
@@ -32,8 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < from.unit_count; i++)
         units[i] = (sf_unit){.name = names[i], .electrode = -1};
     sf_recording *recording;
-    if (sf_recording_new(&recording, &from, NULL) != SF_OK)
-        abort();
+    if (sf_recording_new(&recording, &from, NULL) != SF_OK) abort();
     file_input input = open_input(data, size);
     sf_episode *episodes;
     size_t count;
@@ -47,7 +45,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     close_input(&input);
     sf_recording_free(recording);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

@@ -36,8 +36,7 @@ static char *folders[KINDS]; /* each with the one file that changes */
 static void remove_folders(void)
 {
     for (int i = 0; i < KINDS; i++) {
-        if (folders[i] != NULL)
-            test_folder_remove(folders[i]);
+        if (folders[i] != NULL) test_folder_remove(folders[i]);
         free(folders[i]);
     }
 }
@@ -46,11 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const sf_reading ways[] = {{0}, {.stream = "segment0"}, {.stream = "probe"}};
     static bool begun;
-    if (!begun)
-        atexit(remove_folders);
+    if (!begun) atexit(remove_folders);
     begun = true;
-    if (size == 0)
-        return 0;
+    if (size == 0) return 0;
     int kind = data[0] % KINDS;
     if (folders[kind] == NULL) {
         folders[kind] = test_folder_new();

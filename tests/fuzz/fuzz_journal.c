@@ -15,8 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void look_at(const sf_journal_record *record, size_t size)
 {
     unsigned char sum = 0;
-    if (record->size > size)
-        abort();
+    if (record->size > size) abort();
     for (size_t i = 0; i < record->size; i++)
         sum ^= ((const unsigned char *)record->rows)[i];
     sf_journal_about about;
@@ -35,11 +34,9 @@ static void mend(unsigned char *bytes, size_t size)
     sf_journal_head head;
     for (size_t at = size & ~(size_t)7; at > 0;) {
         at -= 8;
-        if (size - at < sizeof head)
-            continue;
+        if (size - at < sizeof head) continue;
         memcpy(&head, bytes + at, sizeof head);
-        if (head.magic != SF_JOURNAL_MAGIC || (head.table & 0x8000) != 0)
-            continue;
+        if (head.magic != SF_JOURNAL_MAGIC || (head.table & 0x8000) != 0) continue;
         if (head.length <= size - at - sizeof head)
             head.sum = sf_crc32c(0, bytes + at + sizeof head, head.length);
         head.head_sum = sf_journal_head_sum(&head);
@@ -50,21 +47,18 @@ static void mend(unsigned char *bytes, size_t size)
 static void read_all(const void *data, size_t size)
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0 || (size > 0 && write(fd, data, size) != (ssize_t)size))
-        abort();
+    if (fd < 0 || (size > 0 && write(fd, data, size) != (ssize_t)size)) abort();
     sf_journal_reader reader;
     sf_journal_record record;
     sf_error error;
-    if (sf_journal_reader_open(&reader, fd, "fuzz", &error) != SF_OK)
-        abort();
+    if (sf_journal_reader_open(&reader, fd, "fuzz", &error) != SF_OK) abort();
     int status;
     uint64_t held = 0;
     while ((status = sf_journal_next(&reader, &record, &error)) == SF_OK) {
         held += 40 + ((record.size + 7) & ~(size_t)7);
         look_at(&record, size);
     }
-    if (status != SF_END || reader.capacity > 2 * size + 64 || held + reader.damaged != size)
-        abort();
+    if (status != SF_END || reader.capacity > 2 * size + 64 || held + reader.damaged != size) abort();
     sf_journal_reader_close(&reader);
     close(fd);
 }
@@ -78,7 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mend((unsigned char *)bytes, size);
     read_all(bytes, size);
     free(bytes);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

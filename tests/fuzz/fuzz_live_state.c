@@ -14,14 +14,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sf_state state;
     sf_error error = {0};
     int status = sf_live_state_read(&state, (const char *)data, size, &error);
-    if (status != SF_OK && error.text[0] == '\0')
-        abort();
-    if (status != SF_OK)
-        return 0;
+    if (status != SF_OK && error.text[0] == '\0') abort();
+    if (status != SF_OK) return 0;
     sf_aggregate answer = {.size = sizeof answer};
     double from = state.synopsis.axes[0].least, to = state.synopsis.axes[0].most + 1;
-    if (sf_synopsis_check(&state.synopsis, NULL) != SF_OK)
-        abort();
+    if (sf_synopsis_check(&state.synopsis, NULL) != SF_OK) abort();
     if (sf_synopsis_aggregate(&state.synopsis, 1, SF_AGGREGATE_VARIANCE, &from, &to, 1, &answer, NULL) !=
         SF_OK)
         abort();

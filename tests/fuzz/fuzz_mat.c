@@ -68,8 +68,7 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
     mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
     for (int i = 0; file != NULL && in.at < in.end && i < 16; i++) {
         matvar_t *variable = make(&in, names[take_byte(&in) % 16], 0);
-        if (variable != NULL)
-            Mat_VarWrite(file, variable, MAT_COMPRESSION_NONE);
+        if (variable != NULL) Mat_VarWrite(file, variable, MAT_COMPRESSION_NONE);
         Mat_VarFree(variable);
     }
     Mat_Close(file);

@@ -17,8 +17,7 @@ static void match(const sf_pattern *pattern)
     sf_error error = {0};
     for (uint32_t v = 0; v < 5; v++)
         for (uint32_t w = 0; w < 5; w += 1 + v % 2)
-            if (sf_edge_list_add(&list, v, w, NULL) != SF_OK)
-                abort();
+            if (sf_edge_list_add(&list, v, w, NULL) != SF_OK) abort();
     if (sf_csr_build(&graph, &list, 0, NULL) != SF_OK || sf_match_open(&index, &graph, NULL) != SF_OK)
         abort();
     sf_match_options options = {.keep = 4, .threads = 1, .time_limit_s = 0.05};
@@ -41,7 +40,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (error.text[0] == '\0' || error.place[0] == '\0') {
         abort();
     }
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

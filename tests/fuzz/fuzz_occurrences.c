@@ -39,7 +39,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (error.text[0] == '\0')
         abort();
     sf_hdf_close(file);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

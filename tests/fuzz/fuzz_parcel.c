@@ -16,8 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void take_recording(sf_parcel *parcel, sf_error *error)
 {
     sf_recording recording;
-    if (sf_recording_take(&recording, parcel, "fuzz", false, error) != SF_OK)
-        return;
+    if (sf_recording_take(&recording, parcel, "fuzz", false, error) != SF_OK) return;
     for (size_t i = 0; i < recording.spike_count; i++) {
         const sf_spike *spike = &recording.spikes[i];
         if (spike->unit >= recording.units.count || (i > 0 && spike->time_ns < spike[-1].time_ns) ||
@@ -25,19 +24,16 @@ static void take_recording(sf_parcel *parcel, sf_error *error)
             abort();
     }
     for (size_t i = 0; i < recording.marker_count; i++)
-        if (strlen(recording.markers[i].text) >= SF_MARKER_TEXT_SIZE)
-            abort();
+        if (strlen(recording.markers[i].text) >= SF_MARKER_TEXT_SIZE) abort();
     sf_overview *overview;
-    if (sf_recording_overview(&overview, &recording, NULL, error) == SF_OK)
-        sf_overview_free(overview);
+    if (sf_recording_overview(&overview, &recording, NULL, error) == SF_OK) sf_overview_free(overview);
     sf_recording_clear(&recording);
 }
 
 static void take_occurrences(sf_parcel *parcel, sf_error *error)
 {
     sf_occurrence_set set;
-    if (sf_occurrence_set_take(&set, parcel, "fuzz", error) != SF_OK)
-        return;
+    if (sf_occurrence_set_take(&set, parcel, "fuzz", error) != SF_OK) return;
     for (size_t i = 0; i < set.count; i++)
         if (set.episodes[i].size == 0 || set.episodes[i].units[0] >= set.units.count ||
             set.first[i] > set.first[i + 1])
@@ -55,8 +51,7 @@ static void take_truth(sf_parcel *parcel, sf_error *error)
     sf_truth truth;
     if (sf_truth_take(&truth, parcel, "fuzz", &units, error) == SF_OK) {
         for (size_t i = 0; i < truth.occurrence_count; i++)
-            if (truth.occurrences[i].chain >= truth.chain_count)
-                abort();
+            if (truth.occurrences[i].chain >= truth.chain_count) abort();
         sf_truth_free(&truth);
     }
     sf_units_free(&units);
@@ -73,15 +68,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const take[])(sf_parcel *, sf_error *) = {take_recording, take_occurrences, take_truth,
                                                             take_graph};
-    if (size == 0)
-        return 0;
+    if (size == 0) return 0;
     void *fields = malloc(size); /* a block of its own, aligned as a mapping is */
     memcpy(fields, data + 1, size - 1);
     sf_parcel parcel = {.at = fields, .end = (const char *)fields + size - 1};
     sf_error error = {0};
     take[data[0] % 4](&parcel, &error);
     free(fields);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

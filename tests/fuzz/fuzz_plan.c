@@ -13,11 +13,9 @@ static void judge(const sf_plan_algorithm *algorithm)
 {
     sf_plan_analysis analysis;
     sf_text form = {0};
-    if (sf_plan_analyse(&analysis, algorithm, NULL) != SF_OK)
-        abort();
+    if (sf_plan_analyse(&analysis, algorithm, NULL) != SF_OK) abort();
     sf_plan_write_form(&form, algorithm, &analysis);
-    if (form.failed)
-        abort();
+    if (form.failed) abort();
     sf_text_free(&form);
     sf_plan_analysis_free(&analysis);
 }
@@ -32,7 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (error.text[0] == '\0' || error.place[0] == '\0') {
         abort();
     }
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

@@ -27,8 +27,7 @@ typedef struct accounts {
 
 static void require(bool holds)
 {
-    if (!holds)
-        abort();
+    if (!holds) abort();
 }
 
 /* A number that is usual for the option, or one that no option should have. */
@@ -36,8 +35,7 @@ static double number(byte_input *in, double usual)
 {
     static const double odd[] = {0, -1, NAN, INFINITY, -INFINITY, 1e300, 1e-300, 0.1, 0.3, 1.0 / 3};
     unsigned how = (unsigned)byte_take(in, 1);
-    if (how < 10)
-        return odd[how];
+    if (how < 10) return odd[how];
     return how < 0xc0 ? usual : usual * (double)(how - 0xb8) / 8;
 }
 
@@ -177,8 +175,7 @@ static void hear(sf_live *live, const accounts *all, const sf_live_options *opti
     int status;
     while ((status = sf_live_next(live, &message, to_end ? 1 : 0, NULL)) == SF_OK ||
            (to_end && status == SF_AGAIN)) {
-        if (status != SF_OK)
-            continue;
+        if (status != SF_OK) continue;
         for (uint32_t i = 0;
              message->topic == SF_TOPIC_STATUS && message->status.last && i < options->source_count; i++)
             require(message->status.sources[i].spikes == all->pushed[i]);
@@ -207,10 +204,8 @@ static void push(sf_live *live, byte_input *in, int64_t *now_ns, accounts *all,
     int64_t promised_ns = (what & 0x10) != 0 ? byte_time(in, *now_ns) : INT64_MIN;
     int status = sf_live_push(live, source, spikes, count, promised_ns, &error);
     require(status == SF_OK || status == SF_AGAIN || status == SF_END || error.text[0] != '\0');
-    if (status == SF_OK && source < options->source_count)
-        all->pushed[source] += count;
-    if ((what & 0x60) == 0x60)
-        hear(live, all, options, false);
+    if (status == SF_OK && source < options->source_count) all->pushed[source] += count;
+    if ((what & 0x60) == 0x60) hear(live, all, options, false);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

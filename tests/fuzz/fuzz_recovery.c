@@ -19,8 +19,7 @@ static char folder[] = "/tmp/synfire-recovery-XXXXXX";
 
 static void require(bool holds)
 {
-    if (!holds)
-        abort();
+    if (!holds) abort();
 }
 
 static void leave(void)
@@ -49,8 +48,7 @@ static void mend(unsigned char *bytes, size_t size)
     sf_journal_head head;
     for (size_t at = 0; at + sizeof head <= size; at += 8) {
         memcpy(&head, bytes + at, sizeof head);
-        if (head.magic != SF_JOURNAL_MAGIC || (head.table & 0x8000) != 0)
-            continue;
+        if (head.magic != SF_JOURNAL_MAGIC || (head.table & 0x8000) != 0) continue;
         if (head.length <= size - at - sizeof head)
             head.sum = sf_crc32c(0, bytes + at + sizeof head, head.length);
         head.head_sum = sf_journal_head_sum(&head);
@@ -87,8 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(bytes, data, size);
     mend(bytes, size);
     write_file("run.h5.journal", bytes, size);
-    if (size > 0 && data[size - 1] % 2 == 1)
-        write_file("run.h5", data, size);
+    if (size > 0 && data[size - 1] % 2 == 1) write_file("run.h5", data, size);
     recover();
     unlink(path_of("run.h5.journal"));
     unlink(path_of("run.h5"));

@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t failed;
     const char *path = input.path;
     int status = sf_rule_files_read(&rules, &path, 1, &failed, &error);
-    if (status != SF_OK && error.text[0] == '\0')
-        abort();
+    if (status != SF_OK && error.text[0] == '\0') abort();
     if (status == SF_OK && (rules->label_count == 0 || rules->episode == NULL || !(rules->window_s > 0)))
         abort();
     sf_rule_files_free(rules, 1);

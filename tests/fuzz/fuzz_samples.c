@@ -11,16 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = sf_resize(NULL, size + 1, 1);
-    if (text == NULL)
-        return 0;
-    if (size > 0)
-        memcpy(text, data, size);
+    if (text == NULL) return 0;
+    if (size > 0) memcpy(text, data, size);
     text[size] = '\0';
     sf_samples samples;
     if (sf_samples_parse(&samples, "input", text, size, NULL) == SF_OK)
         for (size_t i = 0; i < samples.n * samples.d; i++)
-            if (!isfinite(samples.values[i]))
-                abort();
+            if (!isfinite(samples.values[i])) abort();
     sf_samples_free(&samples);
     sf_free(text);
     return 0;

@@ -14,12 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static sf_top top, before;
     sf_error error = {0};
     int status = sf_top_read(&top, (const char *)data, size, &error);
-    if (status != SF_OK && status != SF_AGAIN && error.text[0] == '\0')
-        abort();
-    if (status != SF_OK)
-        return 0;
-    if (top.count > SF_TOP_ROWS_MAXIMUM || memchr(top.stream, '\0', sizeof top.stream) == NULL)
-        abort();
+    if (status != SF_OK && status != SF_AGAIN && error.text[0] == '\0') abort();
+    if (status != SF_OK) return 0;
+    if (top.count > SF_TOP_ROWS_MAXIMUM || memchr(top.stream, '\0', sizeof top.stream) == NULL) abort();
     sf_top_since(&top, &before);
     before = top;
     return 0;

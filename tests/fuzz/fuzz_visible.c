@@ -26,12 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sf_text_append(&text, (const char *)data, size);
         sf_text_make_visible(&text, lines != 0);
         check(text.data, lines != 0);
-        if (strlen(text.data) != text.length)
-            abort();
+        if (strlen(text.data) != text.length) abort();
         sf_text_append(&again, text.data, text.length);
         sf_text_make_visible(&again, lines != 0);
-        if (strcmp(text.data, again.data) != 0)
-            abort();
+        if (strcmp(text.data, again.data) != 0) abort();
         sf_text_clear(&again);
         sf_text_append(&again, (const char *)data, size);
         sf_error error;
@@ -45,7 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sf_text_free(&again);
         sf_text_free(&quoted);
     }
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
     return 0;
 }

@@ -18,15 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         strlen(request.control) > SF_WEB_CONTROL || strlen(request.trigger) >= SF_TRIGGER_NAME_SIZE)
         abort();
     char *host = sf_alloc(size + 1, 1);
-    if (host == NULL)
-        return 0;
-    if (size > 0)
-        memcpy(host, data, size);
+    if (host == NULL) return 0;
+    if (size > 0) memcpy(host, data, size);
     bool known = sf_web_host_is_known(host, "rig");
-    if (known && strcspn(host, "/@#? ") != strlen(host))
-        abort();
-    if (sf_web_origin_is_own(host, host))
-        abort(); /* an origin has its scheme before it */
+    if (known && strcspn(host, "/@#? ") != strlen(host)) abort();
+    if (sf_web_origin_is_own(host, host)) abort(); /* an origin has its scheme before it */
     sf_free(host);
     return 0;
 }

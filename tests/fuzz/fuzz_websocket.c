@@ -18,8 +18,7 @@ typedef struct sum {
 
 static void require(bool condition)
 {
-    if (!condition)
-        abort();
+    if (!condition) abort();
 }
 
 static void add(sum *to, const sf_websocket *it, const sf_websocket_message *message)
@@ -28,8 +27,7 @@ static void add(sum *to, const sf_websocket *it, const sf_websocket_message *mes
     to->messages++;
     to->hash = sf_hash_bytes(to->hash, &message->kind, sizeof message->kind);
     to->hash = sf_hash_bytes(to->hash, &message->length, sizeof message->length);
-    if (message->bytes != NULL)
-        to->hash = sf_hash_bytes(to->hash, message->bytes, (size_t)message->length);
+    if (message->bytes != NULL) to->hash = sf_hash_bytes(to->hash, message->bytes, (size_t)message->length);
 }
 
 /* A block of its own for each piece, so that reading on is found. */
@@ -45,8 +43,7 @@ static sum read_in(const uint8_t *data, size_t size, uint8_t first, size_t piece
         int status = sf_websocket_read(&it, cut, count, &used, &message, NULL);
         require(used <= count && (status == SF_OK || status == SF_DATA || used == count));
         require(it.capacity <= 2u * (size_t)first + 64);
-        if (status == SF_OK)
-            add(&told, &it, &message);
+        if (status == SF_OK) add(&told, &it, &message);
         told.is_broken = status < 0;
         free(cut);
         at += used;
@@ -72,8 +69,7 @@ static void shake_hands(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
-        return 0;
+    if (size == 0) return 0;
     sum whole = read_in(data + 1, size - 1, data[0], size), cut = read_in(data + 1, size - 1, data[0], 1);
     require(whole.messages == cut.messages && whole.hash == cut.hash && whole.is_broken == cut.is_broken);
     shake_hands(data + 1, size - 1);

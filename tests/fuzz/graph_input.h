@@ -13,14 +13,12 @@
 static inline void build(sf_edge_list *list, int status, sf_error *error)
 {
     sf_csr graph;
-    if (status != SF_OK && error->text[0] == '\0')
-        abort();
+    if (status != SF_OK && error->text[0] == '\0') abort();
     if (status == SF_OK && list->vertex_count < 100000 &&
         sf_csr_build(&graph, list, SF_CSR_SIMPLE, error) == SF_OK)
         sf_csr_free(&graph);
     sf_edge_list_free(list);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
 }
 
 static inline void read_as(const sf_graph_format *format, const uint8_t *data, size_t size)

@@ -60,8 +60,7 @@ static void take_numbers(choices *from, double values[MOST_ROWS], size_t count)
                     : kind == 1 ? sum
                     : kind == 2 ? (double)byte / 16
                                 : odd[byte % (sizeof odd / sizeof odd[0])];
-        if (kind == 3 && byte >= 250)
-            values[i] = 0.0 / 0.0;
+        if (kind == 3 && byte >= 250) values[i] = 0.0 / 0.0;
     }
 }
 
@@ -70,10 +69,8 @@ static hid_t take_space(choices *from, size_t *count)
     unsigned rank = take(from) % 5;
     hsize_t size[3] = {take(from) % 16, take(from) % 4, 2};
     *count = rank == 4 ? 1 : 0;
-    if (rank == 4)
-        return H5Screate(H5S_SCALAR);
-    if (rank == 3)
-        return H5Screate(H5S_NULL);
+    if (rank == 4) return H5Screate(H5S_SCALAR);
+    if (rank == 3) return H5Screate(H5S_NULL);
     *count = (size_t)(size[0] * (rank > 0 ? size[1] : 1) * (rank > 1 ? size[2] : 1));
     if (*count > MOST_ROWS) {
         size[0] = 2;
@@ -136,8 +133,7 @@ static void put_dataset(choices *from, hid_t file, const char *path)
     H5Pset_create_intermediate_group(links, 1);
     H5Ldelete(file, path, H5P_DEFAULT);
     hid_t dataset = H5Dcreate2(file, path, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
-    if (dataset >= 0)
-        write_values(from, dataset, false, type, count);
+    if (dataset >= 0) write_values(from, dataset, false, type, count);
     sf_hdf_close(dataset);
     sf_hdf_close(links);
     sf_hdf_close(space);
@@ -164,14 +160,12 @@ static void put_hollow(choices *from, hid_t file, const char *path)
 static void put_attribute(choices *from, hid_t file, const char *path, const char *name)
 {
     hid_t object = H5Oopen(file, path, H5P_DEFAULT);
-    if (object < 0)
-        return;
+    if (object < 0) return;
     size_t count;
     hid_t type = take_type(from), space = take_space(from, &count);
     H5Adelete(object, name);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute >= 0)
-        write_values(from, attribute, true, type, count);
+    if (attribute >= 0) write_values(from, attribute, true, type, count);
     sf_hdf_close(attribute);
     sf_hdf_close(space);
     sf_hdf_close(type);
@@ -224,8 +218,7 @@ static hid_t open_known(const char *name)
     size_t i = 0;
     while (i < IMAGES && all[i].name != NULL && all[i].name != name)
         i++;
-    if (i == IMAGES)
-        abort();
+    if (i == IMAGES) abort();
     if (all[i].name == NULL) {
         char path[4096];
         snprintf(path, sizeof path, "%s/tests/fuzz/images/%s", SYNFIRE_SOURCE, name);
@@ -249,8 +242,7 @@ hid_t fuzz_make_file(const fuzz_layout *layout, const uint8_t *data, size_t size
     unsigned start = take(&from) % (unsigned)(images + 1);
     sf_hdf_begin();
     hid_t file = start < images ? open_known(layout->images[start]) : fuzz_open_image(NULL, 0);
-    if (file < 0)
-        abort(); /* an image is damaged */
+    if (file < 0) abort(); /* an image is damaged */
     for (int step = 0; step < MOST_STEPS && from.at < from.end; step++)
         take_step(&from, layout, file);
     return file;

@@ -18,8 +18,7 @@ static inline int fuzz_hand_over(hid_t file, int (*put)(sf_parcel_writer *, cons
     sf_parcel parcel;
     writer = (sf_parcel_writer){.fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     int status = put(&writer, &(sf_hdf_input){.file = file, .path = "fuzz"}, error);
-    if (writer.fd < 0 || !sf_parcel_finish(&writer, status, error))
-        abort();
+    if (writer.fd < 0 || !sf_parcel_finish(&writer, status, error)) abort();
     fcntl(writer.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
     status = sf_parcel_map(&parcel, writer.fd, "fuzz", error);
     if (status == SF_OK) {

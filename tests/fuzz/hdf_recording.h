@@ -24,8 +24,7 @@ static inline bool read_part(hid_t file, bool live, const char *stream, int how)
     int status = test_read_hdf5(&recording, &input, &error);
     if (status == SF_OK && recording.is_part && how == 1) { /* as whoever joins parts does */
         status = sf_recording_finish(&recording, &error);
-        if (status != SF_OK)
-            sf_recording_clear(&recording);
+        if (status != SF_OK) sf_recording_clear(&recording);
     }
     if (status == SF_OK) {
         check_recording(&recording);
@@ -53,8 +52,7 @@ static inline void read_recording(hid_t file)
             for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++)
                 read_stream(file, live != 0, streams[i]);
     sf_hdf_close(file);
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
 }
 
 #endif

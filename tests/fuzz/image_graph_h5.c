@@ -12,8 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sf_edge_list list = {0};
     sf_error error = {0};
     hid_t file = size > 0 ? fuzz_open_image(data, size) : H5I_INVALID_HID;
-    if (file < 0)
-        return 0;
+    if (file < 0) return 0;
     int status = sf_graph_hdf5_read(&list, file, "fuzz", &error);
     sf_hdf_close(file);
     build(&list, status, &error);

@@ -23,8 +23,7 @@ static inline void message_feed(sf_decoder *decoder, decoder_sum *sum, const uin
         decoder_require(sf_decoder_feed(decoder, part, length, more ? SF_FEED_PART : SF_FEED_MESSAGE, NULL) ==
                         SF_OK);
         free(part);
-        if (!more)
-            decoder_take_all(decoder, sum);
+        if (!more) decoder_take_all(decoder, sum);
     }
 }
 

@@ -21,12 +21,10 @@ static inline void check_recording(const sf_recording *recording)
         if (recording->observed[i].start_ns >= recording->observed[i].stop_ns ||
             (i > 0 && recording->observed[i].start_ns < recording->observed[i - 1].stop_ns))
             abort();
-    if (recording->recorded.start_ns > recording->recorded.stop_ns)
-        abort();
+    if (recording->recorded.start_ns > recording->recorded.stop_ns) abort();
     sf_overview *overview;
     sf_error error;
-    if (sf_recording_overview(&overview, recording, NULL, &error) == SF_OK)
-        sf_overview_free(overview);
+    if (sf_recording_overview(&overview, recording, NULL, &error) == SF_OK) sf_overview_free(overview);
 }
 
 /** Reads a file as each of these says: a recording in order, or a refusal. */
@@ -43,8 +41,7 @@ static inline void read_each_way(const char *path, const sf_reading *ways, size_
             abort();
         sf_recording_clear(&recording);
     }
-    if (sf_memory_live() != 0)
-        abort();
+    if (sf_memory_live() != 0) abort();
 }
 
 /** The reader of any layout, for read_each_way. */

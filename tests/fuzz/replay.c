@@ -16,8 +16,7 @@ typedef int fuzz_target(const uint8_t *data, size_t size);
 static fuzz_target *find(const char *called)
 {
 #define TARGET(name)                                                                                         \
-    if (strcmp(called, #name) == 0)                                                                          \
-        return name;
+    if (strcmp(called, #name) == 0) return name;
 #include TARGETS_LIST
 #undef TARGET
     return NULL;
@@ -26,8 +25,7 @@ static fuzz_target *find(const char *called)
 static int replay_file(fuzz_target *target, const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return 0;
+    if (file == NULL) return 0;
     static uint8_t data[1 << 20];
     size_t size = fread(data, 1, sizeof data, file);
     fclose(file);
@@ -55,8 +53,7 @@ int main(int count, char **arguments)
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", arguments[2], entry->d_name);
-        if (entry->d_name[0] != '.')
-            files += replay_file(target, path);
+        if (entry->d_name[0] != '.') files += replay_file(target, path);
     }
     closedir(folder);
     printf("%d inputs replayed\n", files);

@@ -164,8 +164,7 @@ static void put_combined(unsigned kind, double duration_s, size_t at, size_t len
     number(8, 4);
     number(30, 4);
     dates(4);
-    if (duration_s > 0)
-        real(duration_s);
+    if (duration_s > 0) real(duration_s);
     words("Spikes");
     words("a detector");
     number(at, 8);
@@ -435,8 +434,7 @@ static void put_group(unsigned id, unsigned column, unsigned row, bool is_light)
     number(0x3000009, 4);
     number(1, 4);
     number(column | row << 8, 4);
-    if (!is_light)
-        number(0, 4);
+    if (!is_light) number(0, 4);
 }
 
 static void stimuli_are_of_their_wells(void **state)

@@ -58,8 +58,7 @@ static void assert_refused(const test_nev *nev, sf_status code, const char *word
 static const char *metadata_of(const sf_recording *recording, const char *key)
 {
     for (size_t i = 0; i < recording->metadata_count; i++)
-        if (strcmp(recording->metadata[i].key, key) == 0)
-            return recording->metadata[i].value;
+        if (strcmp(recording->metadata[i].key, key) == 0) return recording->metadata[i].value;
     return "";
 }
 
@@ -243,8 +242,7 @@ static void a_clock_that_runs_back_makes_sessions(void **state)
     for (int session = 0; session < 2; session++)
         for (uint64_t i = 0; i < 40; i++) {
             test_nev_spike(&nev, 3000 + i * 3000, 1 + (int)i % 2, 0);
-            if (i == (session == 0 ? 30u : 5u))
-                test_nev_digital(&nev, 3000 + i * 3000, 1, session);
+            if (i == (session == 0 ? 30u : 5u)) test_nev_digital(&nev, 3000 + i * 3000, 1, session);
         }
     sf_recording recording = read_made(&nev);
     assert_int_equal(recording.spike_count, 80);
@@ -329,8 +327,7 @@ static void voltages_say_when_was_recorded(void **state)
             fail_msg("%zu: %lld to %lld", i, (long long)recording.recorded.start_ns,
                      (long long)recording.recorded.stop_ns);
         assert_int_equal(recording.observed_count, files[i].observed);
-        if (files[i].observed > 1)
-            assert_int_equal(recording.observed[0].stop_ns, 1000000000);
+        if (files[i].observed > 1) assert_int_equal(recording.observed[0].stop_ns, 1000000000);
         sf_recording_clear(&recording);
     }
     test_folder_take(folder, "rec.ns3");
@@ -498,8 +495,7 @@ static void many_packets_are_read_as_few_are(void **state)
     assert_int_equal(recording.spike_count, MANY - MANY / 1000);
     for (size_t i = 0, at = 0; i < MANY; i += 2) { /* of a tick the lower unit, which came second */
         assert_spike(&recording, at++, i + 1);
-        if (!is_input(i))
-            assert_spike(&recording, at++, i);
+        if (!is_input(i)) assert_spike(&recording, at++, i);
     }
     for (size_t i = 0; i < MANY / 1000; i++) {
         char text[32];

@@ -346,8 +346,7 @@ static void the_reference_shows_every_default(void **state)
     sf_text shipped = {0};
     assert_int_equal(sf_file_read(&shipped, path, NULL), SF_OK);
     uncomment_rule(shipped.data);
-    if (parse(&reference, shipped.data, NULL, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (parse(&reference, shipped.data, NULL, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     sf_text_free(&shipped);
     assert_int_equal(parse(&defaults, yaml.data, NULL, &error), SF_OK);
     sf_text_free(&yaml);
@@ -370,8 +369,7 @@ static void load_example(const char *name)
     char *path = source_path(relative);
     sf_config config;
     sf_error error;
-    if (sf_config_load(&config, path, NULL, 0, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_config_load(&config, path, NULL, 0, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_int_not_equal(config.source_count, 0);
     assert_int_not_equal(config.sink_count, 0);
     sf_config_free(&config);
@@ -394,12 +392,10 @@ static void every_rig_has_an_example_and_a_place_in_the_pages(void **state)
     sf_text page = {0};
     assert_int_equal(sf_file_read(&page, path, NULL), SF_OK);
     for (size_t i = 0; sf_protocols[i] != NULL; i++) {
-        if (sf_protocols[i] == &sf_protocol_synfire)
-            continue;
+        if (sf_protocols[i] == &sf_protocol_synfire) continue;
         load_example(sf_protocols[i]->name);
         snprintf(row, sizeof row, "\n| `%s` | ", sf_protocols[i]->source.settings.name);
-        if (strstr(page.data, row) == NULL)
-            fail_msg("docs/rigs.md has no row for %s", sf_protocols[i]->name);
+        if (strstr(page.data, row) == NULL) fail_msg("docs/rigs.md has no row for %s", sf_protocols[i]->name);
     }
     sf_text_free(&page);
     free(path);
@@ -424,8 +420,7 @@ static int load_and_print(void *context)
     sf_config config;
     int status = sf_config_parse(&config, yaml, sizeof yaml - 1, "x", &setting, 1, NULL);
     sf_text text = {0};
-    if (status == SF_OK)
-        status = sf_config_print(&text, &config, NULL);
+    if (status == SF_OK) status = sf_config_print(&text, &config, NULL);
     sf_text_free(&text);
     sf_config_free(&config);
     return status;

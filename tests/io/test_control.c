@@ -202,8 +202,7 @@ static void await(void *socket, bool armed, long least_sent)
         there = trigger != NULL && json_is_true(json_object_get(trigger, "armed")) == armed &&
                 json_integer_value(json_object_get(trigger, "sent")) >= least_sent;
         json_decref(answer);
-        if (!there)
-            sf_clock_sleep_until(sf_clock_monotonic_ns() + 20 * SF_MILLISECOND);
+        if (!there) sf_clock_sleep_until(sf_clock_monotonic_ns() + 20 * SF_MILLISECOND);
     }
 }
 
@@ -368,8 +367,7 @@ static void ask_run(const char *address)
 
 static void note_address(void *user, const char *name, const char *address)
 {
-    if (strcmp(name, "control") == 0)
-        snprintf(user, 256, "%s", address);
+    if (strcmp(name, "control") == 0) snprintf(user, 256, "%s", address);
 }
 
 static void a_run_is_armed_marked_and_stopped(void **state)
@@ -395,8 +393,7 @@ static void a_run_is_armed_marked_and_stopped(void **state)
                               .configure = read_slowly};
     sf_run *run;
     sf_error error = {0};
-    if (sf_run_open(&run, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_run_open(&run, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
     assert_false(sf_pipeline_wait(sf_run_pipeline(run), 1));
     ask_run(address);

@@ -45,8 +45,7 @@ static sf_recording make_whole(bool negative)
     for (size_t i = negative ? 0 : 1; i < 6; i++)
         recording.spikes[recording.spike_count++] =
             (sf_spike){.time_ns = times[i], .unit = of[i], .amplitude = i == 2 ? -3.5f : NAN};
-    if (!negative)
-        recording.recorded.start_ns = 0;
+    if (!negative) recording.recorded.start_ns = 0;
     assert_int_equal(sf_recording_set_metadata(&recording, "species", "mouse", NULL), SF_OK);
     assert_int_equal(sf_recording_set_metadata(&recording, "condition", "dark", NULL), SF_OK);
     recording.markers = sf_alloc(1, sizeof *recording.markers);
@@ -101,8 +100,7 @@ static void assert_same_units(const sf_recording *back, const sf_recording *reco
         if (!same(unit->x_um, other->x_um) || !same(unit->y_um, other->y_um))
             fail_msg("%s is at %g, %g and comes back at %g, %g", unit->name, unit->x_um, unit->y_um,
                      other->x_um, other->y_um);
-        if (layout == CARMEN)
-            continue;
+        if (layout == CARMEN) continue;
         assert_int_equal(other->kind, unit->kind);
         assert_int_equal(other->electrode, unit->electrode);
     }
@@ -120,8 +118,7 @@ static sf_recording send_round(const sf_recording *recording, int layout, const 
     assert_int_equal(sf_conversion_find(&to, layouts[layout], path, &error), SF_OK);
     if (sf_recording_convert(recording, path, to, "{}", &lost, &error) != SF_OK)
         fail_msg("%s: %s", layouts[layout], error.text);
-    if (lost_words != NULL)
-        assert_string_equal(lost.data != NULL ? lost.data : "", lost_words);
+    if (lost_words != NULL) assert_string_equal(lost.data != NULL ? lost.data : "", lost_words);
     sf_text_free(&lost);
     if (sf_recording_read(&back, path, NULL, NULL, &error) != SF_OK)
         fail_msg("%s: %s", layouts[layout], error.text);
@@ -217,8 +214,7 @@ static void real_recordings_come_back(void **state)
         for (int layout = 0; layout < LAYOUTS; layout++) {
             sf_recording back = send_round(&recording, layout, path, NULL);
             assert_same_spikes(&back, &recording);
-            if (layout == SYNFIRE || layout == CARMEN)
-                assert_same_units(&back, &recording, layout);
+            if (layout == SYNFIRE || layout == CARMEN) assert_same_units(&back, &recording, layout);
             sf_recording_clear(&back);
         }
         sf_recording_clear(&recording);
@@ -238,8 +234,7 @@ static int write_all(void *context)
         const sf_conversion *to;
         unlink(path);
         status = sf_conversion_find(&to, layouts[layout], path, &error);
-        if (status == SF_OK)
-            status = sf_recording_convert(recording, path, to, NULL, &lost, &error);
+        if (status == SF_OK) status = sf_recording_convert(recording, path, to, NULL, &lost, &error);
         sf_text_free(&lost);
     }
     unlink(path);

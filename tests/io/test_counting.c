@@ -35,12 +35,9 @@ static int prepare(run *r, size_t count)
     sf_counted next = {0};
     sf_episode *episodes = sf_resize(NULL, count, sizeof *episodes);
     int status = episodes != NULL ? SF_OK : SF_NO_MEMORY;
-    if (status == SF_OK && count > 0)
-        memcpy(episodes, r->wanted, count * sizeof *episodes);
-    if (status == SF_OK)
-        status = sf_counted_make(&next, episodes, count, r->compared % 2 == 0, NULL);
-    if (status == SF_OK)
-        status = sf_counting_prepare(&r->counting, &next, &r->history, NULL);
+    if (status == SF_OK && count > 0) memcpy(episodes, r->wanted, count * sizeof *episodes);
+    if (status == SF_OK) status = sf_counted_make(&next, episodes, count, r->compared % 2 == 0, NULL);
+    if (status == SF_OK) status = sf_counting_prepare(&r->counting, &next, &r->history, NULL);
     sf_counted_free(&next);
     return status;
 }
@@ -62,8 +59,7 @@ static void go_on(run *r)
     bool prepares = r->counting.preparing;
     assert_int_equal(sf_counting_go_on(&r->counting, &r->history, until_ns, &ready, NULL), SF_OK);
     assert_true(ready == prepares || until_ns == 0); /* whoever leaves meanwhile */
-    if (!ready)
-        return;
+    if (!ready) return;
     memcpy(r->present, r->wanted, sizeof r->wanted);
     r->present_count = r->wanted_count;
 }
@@ -94,13 +90,10 @@ static void force_comparison(run *r, bool device_wins)
 static void take(run *r, const sf_segment *segment)
 {
     assert_int_equal(sf_counting_push(&r->counting, segment, &r->history, NULL), SF_OK);
-    if (!segment->closes)
-        return;
-    if (test_random_below(&r->random, 5) == 0)
-        want_something_else(r);
+    if (!segment->closes) return;
+    if (test_random_below(&r->random, 5) == 0) want_something_else(r);
     go_on(r);
-    if (test_random_below(&r->random, 8) == 0)
-        force_comparison(r, test_random_below(&r->random, 4) == 0);
+    if (test_random_below(&r->random, 8) == 0) force_comparison(r, test_random_below(&r->random, 4) == 0);
     check(r, segment);
 }
 
@@ -112,8 +105,7 @@ static void count_stream(run *r, const char *name, bool always)
     sf_device *device;
     assert_int_equal(sf_device_find(&device, name, NULL), SF_OK);
     assert_int_equal(sf_counting_open(&r->counting, &options, device, UNITS, NULL), SF_OK);
-    if (test_random_below(&r->random, 3) == 0)
-        r->counting.sure = 2;
+    if (test_random_below(&r->random, 3) == 0) r->counting.sure = 2;
     int64_t window = 1 + (int64_t)test_random_below(&r->random, 80),
             hop = 1 + (int64_t)test_random_below(&r->random, 40);
     assert_int_equal(sf_cutter_open(&r->cutter, INT64_MIN, window, hop, NULL), SF_OK);
@@ -191,8 +183,7 @@ static void a_device_that_leaves_is_made_up_for(void **state)
             const sf_live_options options = sf_live_options_default();
             sf_device *device;
             assert_int_equal(sf_device_find(&device, devices[d], NULL), SF_OK);
-            if (round % 3 == 0)
-                assert_int_equal(sf_counting_warm_up(&options, device, NULL), SF_OK);
+            if (round % 3 == 0) assert_int_equal(sf_counting_warm_up(&options, device, NULL), SF_OK);
             count_stream(&r, devices[d], round % 2 == 0);
             assert_int_equal(sf_device_find(&device, devices[d], NULL), SF_OK);
         }
@@ -208,17 +199,12 @@ static int count_for_a_while(void *context)
     bool ready;
     uint64_t counts[MOST];
     int status = sf_devices_use(TEST_PLUGIN, NULL);
-    if (status == SF_OK)
-        status = sf_device_find(&device, "test:0", NULL);
-    if (status == SF_OK)
-        status = sf_counting_warm_up(&options, device, NULL);
-    if (status == SF_OK)
-        status = sf_counting_open(&r->counting, &options, device, UNITS, NULL);
+    if (status == SF_OK) status = sf_device_find(&device, "test:0", NULL);
+    if (status == SF_OK) status = sf_counting_warm_up(&options, device, NULL);
+    if (status == SF_OK) status = sf_counting_open(&r->counting, &options, device, UNITS, NULL);
     r->counting.sure = r->sure;
-    if (status == SF_OK)
-        status = prepare(r, r->wanted_count);
-    if (status == SF_OK)
-        status = sf_counting_go_on(&r->counting, &r->history, INT64_MAX, &ready, NULL);
+    if (status == SF_OK) status = prepare(r, r->wanted_count);
+    if (status == SF_OK) status = sf_counting_go_on(&r->counting, &r->history, INT64_MAX, &ready, NULL);
     for (uint64_t i = 0; i < 4 && status == SF_OK; i++) {
         sf_segment segment = {.begin = 10 * i,
                               .end = 10 * i + 10,
@@ -226,12 +212,10 @@ static int count_for_a_while(void *context)
                               .closes = i > 1,
                               .window = {10, 10 * (int64_t)i + 10}};
         status = sf_counting_push(&r->counting, &segment, &r->history, NULL);
-        if (status == SF_OK && i == 2)
-            status = prepare(r, r->wanted_count);
+        if (status == SF_OK && i == 2) status = prepare(r, r->wanted_count);
         if (status == SF_OK && i == 2)
             status = sf_counting_go_on(&r->counting, &r->history, INT64_MAX, &ready, NULL);
-        if (status == SF_OK)
-            status = sf_counting_counts(&r->counting, &r->history, counts, NULL);
+        if (status == SF_OK) status = sf_counting_counts(&r->counting, &r->history, counts, NULL);
     }
     sf_counting_close(&r->counting);
     sf_devices_close();

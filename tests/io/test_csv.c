@@ -46,8 +46,7 @@ static void good_lines_are_read(void **state)
         sf_recording recording;
         sf_error error;
         int status = read_text(&recording, texts[i], &error);
-        if (status != SF_OK)
-            fail_msg("%zu: %s", i, error.text);
+        if (status != SF_OK) fail_msg("%zu: %s", i, error.text);
         assert_int_equal(recording.units.count, 2);
         assert_string_equal(recording.units.items[0].name, "a");
         assert_int_equal(recording.spike_count, 3);
@@ -78,8 +77,7 @@ static void other_separators_and_units_are_read(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         sf_recording recording;
         sf_error error;
-        if (read_text(&recording, texts[i], &error) != SF_OK)
-            fail_msg("%zu: %s", i, error.text);
+        if (read_text(&recording, texts[i], &error) != SF_OK) fail_msg("%zu: %s", i, error.text);
         assert_int_equal(recording.units.count, 2);
         assert_string_equal(recording.units.items[0].name, "a");
         assert_int_equal(recording.spike_count, 3);
@@ -121,10 +119,8 @@ static void one_column_is_one_unit(void **state)
         sf_recording recording;
         sf_error error;
         int status = read_text(&recording, cases[i].text, &error);
-        if ((status == SF_OK) != (cases[i].format != NULL))
-            fail_msg("%zu: %s", i, error.text);
-        if (status != SF_OK)
-            continue;
+        if ((status == SF_OK) != (cases[i].format != NULL)) fail_msg("%zu: %s", i, error.text);
+        if (status != SF_OK) continue;
         assert_string_equal(recording.format, cases[i].format);
         assert_int_equal(recording.units.count, 1);
         assert_int_equal(recording.spike_count, 3);
@@ -175,8 +171,7 @@ static void units_of_time_are_known_or_refused(void **state)
         sf_text_printf(&text, "unit;%s\nA;2\n", cases[i].heading);
         int status = read_text(&recording, text.data, &error);
         if (cases[i].time_ns == 0) {
-            if (status == SF_OK)
-                fail_msg("%s is read", cases[i].heading);
+            if (status == SF_OK) fail_msg("%s is read", cases[i].heading);
             test_assert_fails(status, &error, SF_DATA, "line 1: times in 'time");
         } else {
             if (status != SF_OK || recording.spikes[0].time_ns != cases[i].time_ns)
@@ -187,8 +182,7 @@ static void units_of_time_are_known_or_refused(void **state)
     }
     char *path = test_data_path("cases/text/latin1_us.csv");
     sf_recording recording;
-    if (path == NULL)
-        skip();
+    if (path == NULL) skip();
     assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
     assert_int_equal(recording.spikes[0].time_ns, 1500000);
     sf_recording_clear(&recording);
@@ -221,8 +215,7 @@ static void write_form(sf_text *text, int form, const int64_t *times_us, const i
                                     : times_us[i],
                        digits[scale]);
         char *point = strchr(time.data, '.');
-        if (point != NULL && (separator == ';' || separator == '\t'))
-            *point = ',';
+        if (point != NULL && (separator == ';' || separator == '\t')) *point = ',';
         if (first)
             sf_text_printf(text, "%s%cu%d%c3\n", time.data, separator, units[i], separator);
         else
@@ -353,8 +346,7 @@ static void columns_are_found_or_asked_for(void **state)
                               cases[i].sentence);
             continue;
         }
-        if (status != SF_OK)
-            fail_msg("%zu: %s", i, error.text);
+        if (status != SF_OK) fail_msg("%zu: %s", i, error.text);
         assert_string_equal(recording.format, cases[i].format);
         assert_int_equal(recording.spikes[0].time_ns, 2000000000);
         assert_string_equal(recording.units.items[0].name,
@@ -390,8 +382,7 @@ static void check_plate(const char *text)
     test_assert_fails(read_how(&recording, text, NULL, &error), &error, SF_USAGE,
                       "there are 2 wells; choose one with --stream: A1 (3 spikes), B12 (1 spikes)");
     sf_reading how = {.stream = "A1"};
-    if (read_how(&recording, text, &how, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (read_how(&recording, text, &how, &error) != SF_OK) fail_msg("%s", error.text);
     const sf_unit *unit = &recording.units.items[1];
     assert_string_equal(recording.format, "Axion spike list");
     assert_int_equal(recording.spike_count, 3);

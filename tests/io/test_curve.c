@@ -48,8 +48,7 @@ static void make(const pairs *of, const char *name, char into[300], char secret[
     sf_curve_keys keys;
     sf_error error;
     snprintf(path, sizeof path, "%s/%s", of->folder, name);
-    if (sf_curve_make(&keys, path, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_curve_make(&keys, path, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_string_equal(keys.secret_key, "");
     snprintf(into, 300, "%s/%s.key_secret", of->folder, name);
     secret_of(secret, into);
@@ -404,8 +403,7 @@ static void a_run_counts_whom_it_refuses_and_tells_no_secret(void **state)
                                     .user = addresses};
     sf_run *run;
     sf_error error = {0};
-    if (sf_run_open(&run, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_run_open(&run, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
     void *context = zmq_ctx_new();
     const sf_curve_client allowed = {it.client, it.server_public}, unlisted = {it.other, it.server_public};
@@ -487,8 +485,7 @@ static void a_source_and_a_player_know_each_other(void **state)
     char address[256];
     snprintf(address, sizeof address, "%s", saying.sender->sending->address);
     sf_source *source = open_source(address, &(sf_curve_client){it.client, it.server_public}, &error);
-    if (source == NULL)
-        fail_msg("%s: %s", error.place, error.text);
+    if (source == NULL) fail_msg("%s: %s", error.place, error.text);
     assert_string_equal(source->authentication, "curve");
     assert_int_equal(source->units.count, 1);
     source->kind->close(source);

@@ -69,8 +69,7 @@ static void read_recording(void)
     sf_error error = {0};
     int status = sf_recording_read(&recording, path, NULL, NULL, &error);
     judge(status, &error);
-    if (status != SF_OK)
-        return;
+    if (status != SF_OK) return;
     for (size_t i = 0; i < recording.spike_count; i++) {
         assert_true(recording.spikes[i].unit < recording.units.count);
         assert_true(i == 0 || recording.spikes[i].time_ns >= recording.spikes[i - 1].time_ns);
@@ -84,8 +83,7 @@ static void read_truth(void)
     sf_error error = {0};
     int status = sf_truth_read(&truth, path, &planted, &error);
     judge(status, &error);
-    if (status == SF_OK)
-        sf_truth_free(&truth);
+    if (status == SF_OK) sf_truth_free(&truth);
 }
 
 static void read_occurrences(void)
@@ -94,8 +92,7 @@ static void read_occurrences(void)
     sf_error error = {0};
     int status = sf_occurrence_file_read(&set, path, &error);
     judge(status, &error);
-    if (status == SF_OK)
-        sf_occurrence_set_free(&set);
+    if (status == SF_OK) sf_occurrence_set_free(&set);
 }
 
 static void read_graph(void)
@@ -324,8 +321,7 @@ static void real_recordings(void **state)
         char relative[128];
         snprintf(relative, sizeof relative, "recordings/%s", names[i]);
         char *original = test_data_path(relative);
-        if (original == NULL)
-            skip();
+        if (original == NULL) skip();
         read_damaged(names[i], original, VARIANTS / 4, read_recording);
         free(original);
     }
@@ -338,8 +334,7 @@ static void files_known_to_break_the_library(void **state)
     static const char *const names[] = {"hostile/segfault.nwb", "hostile/endless-loop.nwb"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *original = test_data_path(names[i]);
-        if (original == NULL)
-            skip();
+        if (original == NULL) skip();
         sf_recording recording;
         sf_error error;
         test_assert_fails(sf_recording_read(&recording, original, NULL, NULL, &error), &error, SF_DATA, NULL);
@@ -430,10 +425,8 @@ static pid_t only_child(void)
     snprintf(place, sizeof place, "/proc/self/task/%d/children", (int)getpid());
     FILE *file = fopen(place, "r");
     long child = 0;
-    if (file == NULL)
-        return 0;
-    if (fscanf(file, "%ld", &child) != 1)
-        child = 0;
+    if (file == NULL) return 0;
+    if (fscanf(file, "%ld", &child) != 1) child = 0;
     fclose(file);
     return (pid_t)child;
 }
@@ -468,8 +461,7 @@ static void a_reader_that_is_held_goes_on(void **state)
     sf_error error = {0};
     assert_int_equal(sf_apart_read(&parcel, "recording", path, NULL, &progress, &error), SF_OK);
     sf_parcel_close(&parcel);
-    if (!it.held)
-        skip(); /* it had ended before it could be held */
+    if (!it.held) skip(); /* it had ended before it could be held */
     assert_true(it.let_go);
 }
 

@@ -70,16 +70,14 @@ static void the_clocks_step_is_found(void **state)
     size_t loaded = 0;
     for (size_t i = 0; i < NAMES; i++) {
         sf_recording recording;
-        if (!test_load_recording(&recording, names[i]))
-            continue;
+        if (!test_load_recording(&recording, names[i])) continue;
         loaded++;
         if (llabs(recording.tick_ns - ticks[i]) > 1000)
             fail_msg("%s: a step of %lld ns, expected %lld", names[i], (long long)recording.tick_ns,
                      (long long)ticks[i]);
         sf_recording_clear(&recording);
     }
-    if (loaded == 0)
-        skip();
+    if (loaded == 0) skip();
 }
 
 /*
@@ -173,21 +171,17 @@ static int check_unit(void *context, unsigned worker, size_t unit)
     sf_error error = {0};
     sf_bandwidth_options how = {.domain = all->domain, .threads = 1};
     int status = SF_OK;
-    if (samples.n < SF_SAMPLES_LEAST)
-        goto done;
+    if (samples.n < SF_SAMPLES_LEAST) goto done;
     found.h = all->h;
-    if (all->h == 0)
-        status = sf_bandwidth_select(&found, sf_selector_find("isj"), &samples, &how, &error);
+    if (all->h == 0) status = sf_bandwidth_select(&found, sf_selector_find("isj"), &samples, &how, &error);
     if (status == SF_DATA) { /* all equal */
         status = SF_OK;
         goto done;
     }
-    if (status == SF_OK)
-        status = sf_kernels_open(&kernels, &samples, found.h, all->domain, &error);
+    if (status == SF_OK) status = sf_kernels_open(&kernels, &samples, found.h, all->domain, &error);
     if (status == SF_OK)
         status = sf_kernels_points(&kernels, found.h, found.h, 200000, &points, &count, &error);
-    if (status != SF_OK)
-        goto done;
+    if (status != SF_OK) goto done;
     values = malloc(count * sizeof *values);
     sf_kernels_density(&kernels, values, points, count, 1, NULL, NULL);
     for (size_t k = 0; k + 1 < count; k++)
@@ -215,15 +209,13 @@ static void check_curves(sf_domain domain, double ticks)
     double worst = 0;
     for (size_t i = 0; i < NAMES; i++) {
         sf_recording recording;
-        if (!test_load_recording(&recording, names[i]))
-            continue;
+        if (!test_load_recording(&recording, names[i])) continue;
         sf_samples *samples = intervals_of(&recording);
         offline all = {.samples = samples, .domain = domain, .h = ticks * (double)recording.tick_ns * 1e-9};
         sf_parallel_for(sf_thread_cores() < 16 ? sf_thread_cores() : 16, recording.units.count, check_unit,
                         &all);
         for (int w = 0; w < 16; w++) {
-            if (all.reason[w][0] != '\0')
-                fail_msg("%s: %s", names[i], all.reason[w]);
+            if (all.reason[w][0] != '\0') fail_msg("%s: %s", names[i], all.reason[w]);
             worst = fmax(worst, all.worst[w]);
             curves += all.curves[w];
             points = all.points[w] > points ? all.points[w] : points;
@@ -231,8 +223,7 @@ static void check_curves(sf_domain domain, double ticks)
         free_intervals(samples, recording.units.count);
         sf_recording_clear(&recording);
     }
-    if (curves == 0)
-        skip();
+    if (curves == 0) skip();
     printf("%zu curves, of %zu points at most: their integrals differ from 1 by at most %.2g\n", curves,
            points, worst);
     assert_true(curves > 1000 && worst < 0.01);
@@ -319,8 +310,7 @@ static void published_densities_integrate_to_one(void **state)
     published intervals = {0}, rates = {0};
     for (size_t i = 0; i < NAMES; i++) {
         sf_recording recording;
-        if (!test_load_recording(&recording, names[i]))
-            continue;
+        if (!test_load_recording(&recording, names[i])) continue;
         run_through(&recording,
                     "window: {length_s: 86400, hop_s: 60}\n"
                     "density: [{quantity: isi, unit: '*'}]\n",
@@ -331,8 +321,7 @@ static void published_densities_integrate_to_one(void **state)
                     &rates);
         sf_recording_clear(&recording);
     }
-    if (intervals.count == 0)
-        skip();
+    if (intervals.count == 0) skip();
     printf("%zu of intervals, %zu of rates: sum and outside differ from 1 by at most %.2g, outside is at "
            "most %.2g\n",
            intervals.count, rates.count, fmax(intervals.worst, rates.worst),

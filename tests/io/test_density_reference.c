@@ -41,8 +41,7 @@ static void assert_within(double found, double expected, double tolerance, const
 /* Sets too large for every day: minutes under sanitizers. SYNFIRE_TEST_LONG=1 runs them. */
 static bool too_long(size_t pairs_work)
 {
-    if (getenv("SYNFIRE_TEST_LONG") != NULL || pairs_work <= (size_t)2048 * 2048)
-        return false;
+    if (getenv("SYNFIRE_TEST_LONG") != NULL || pairs_work <= (size_t)2048 * 2048) return false;
     printf("skipped: sets that take minutes: SYNFIRE_TEST_LONG=1 takes them\n");
     return true;
 }
@@ -110,8 +109,7 @@ static void check_plugins(const char *device)
     json_object_foreach(json_object_get(reference, "plugin_ref"), key, entry)
     {
         size_t n = (size_t)number(entry, "n");
-        if (strcmp(device, "cpu") == 0 ? too_long(n * n / 4) : too_large(n))
-            continue;
+        if (strcmp(device, "cpu") == 0 ? too_long(n * n / 4) : too_large(n)) continue;
         double *x = first_column(key, &n);
         sf_plugin found;
         find_plugin(&found, x, n, device);
@@ -152,8 +150,7 @@ static void select_bandwidth(sf_bandwidth *found, const char *method, const char
     sf_bandwidth_options how = {.threads = 2, .exact = device != NULL, .device = device, .curve = true};
     sf_error error = {0};
     int status = sf_bandwidth_select(found, sf_selector_find(method), &samples, &how, &error);
-    if (status != SF_OK)
-        fail_msg("%s %s: %s", method, key, error.text);
+    if (status != SF_OK) fail_msg("%s %s: %s", method, key, error.text);
     assert_string_equal(found->ran.device, device != NULL ? device : "cpu");
     free(rows);
 }
@@ -216,8 +213,7 @@ static void check_device(const char *device)
     check_plugins(device);
     json_object_foreach(json_object_get(reference, "lscv_ref"), key, entry)
     {
-        if (too_large((size_t)number(entry, "n")))
-            continue;
+        if (too_large((size_t)number(entry, "n"))) continue;
         sf_bandwidth found;
         select_bandwidth(&found, "lscv-paper", key, (size_t)number(entry, "d"), device);
         assert_paper(key, entry, &found);
@@ -228,8 +224,7 @@ static void check_device(const char *device)
 static void both_by_direct_sums_on_devices(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     uint32_t count = sf_device_count();
     for (uint32_t i = 0; i < count; i++)
         check_device(sf_device_name(sf_device_at(i)));

@@ -47,8 +47,7 @@ static sf_findings checks;
 static const sf_finding *find(const char *name)
 {
     for (size_t i = 0; i < checks.count; i++)
-        if (strcmp(checks.items[i].name, name) == 0)
-            return &checks.items[i];
+        if (strcmp(checks.items[i].name, name) == 0) return &checks.items[i];
     fail_msg("there is no check %s", name);
     return NULL;
 }

@@ -253,8 +253,7 @@ static void names_do_not_crowd(void **state)
         for (const char *tick = svg.data; (tick = strstr(tick, "<text class=\"tick\"")) != NULL; tick++) {
             double x, y;
             assert_int_equal(sscanf(tick, "<text class=\"tick\" x=\"%lf\" y=\"%lf\"", &x, &y), 2);
-            if (y <= bottom + 1)
-                continue;
+            if (y <= bottom + 1) continue;
             assert_true(x - last > (count == 3 ? 5 : 2.1));
             last = x;
             under++;
@@ -299,8 +298,7 @@ static void keys_stay_over_their_panels(void **state)
         int count = 0, lines = 0;
         for (size_t k = 0; k < keyed.scene.count; k++) {
             const sf_shape *shape = &keyed.scene.shapes[k];
-            if (shape->kind != SF_SHAPE_TEXT)
-                continue;
+            if (shape->kind != SF_SHAPE_TEXT) continue;
             const char *words = keyed.scene.words.data + shape->words;
             double x = keyed.scene.points[2 * shape->first], y = keyed.scene.points[2 * shape->first + 1];
             if (y > line) {

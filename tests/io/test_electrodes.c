@@ -54,8 +54,7 @@ static void probeinterface_files_are_read(void **state)
         "  \"contact_ids\": [\"a\", \"b\", \"c\"], \"device_channel_indices\": [5, -1, 3]},\n"
         " {\"ndim\": 2, \"si_units\": \"mm\", \"contact_positions\": [[1.5, -2], [1, 1]],\n"
         "  \"device_channel_indices\": [8, 9]}]}";
-    if (read_text(&it, text, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (read_text(&it, text, &error) != SF_OK) fail_msg("%s", error.text);
     assert_int_equal(it.units.count, 4); /* b is not connected */
     require_unit(&it, 0, "a", 0, 0, 5);
     require_unit(&it, 1, "c", 0, 50, 3);
@@ -91,8 +90,7 @@ static void maps_of_blackrock_are_read(void **state)
     static const char text[] =
         "// a, b; c\n  //\n\nCerebus mapping, 10 by 10\n//col\trow\tbank\telec\tlabel\r\n"
         "0\t9\tA\t1\telec1-1\r\n 9 0 c 32 \"elec 2\" more\n// end\n3 4 B 7\n";
-    if (read_text(&it, text, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (read_text(&it, text, &error) != SF_OK) fail_msg("%s", error.text);
     assert_true(it.is_map);
     assert_int_equal(it.units.count, 3);
     require_unit(&it, 0, "elec1-1", 0, 3600, 1);

@@ -64,8 +64,7 @@ static void expect_end(program *from)
 static bool has_python(void)
 {
     const char *python = getenv("SYNFIRE_PYTHON");
-    if (python != NULL && python[0] != '\0')
-        return true;
+    if (python != NULL && python[0] != '\0') return true;
     printf("skipped: no python3 with the modules h5py, msgpack and zmq\n");
     return false;
 }
@@ -80,8 +79,7 @@ static int make_units(void **state)
     (void)state;
     static char *const names[] = {"A", "B", "C"};
     for (size_t i = 0; i < 3; i++)
-        if (sf_units_add(&units, &(sf_unit){.name = names[i], .electrode = -1}, NULL) != SF_OK)
-            return -1;
+        if (sf_units_add(&units, &(sf_unit){.name = names[i], .electrode = -1}, NULL) != SF_OK) return -1;
     return sf_units_finish(&units, NULL);
 }
 
@@ -171,8 +169,7 @@ static void wait_ready(sf_sink *sink)
 static void the_subscriber_prints_what_it_gets(void **state)
 {
     (void)state;
-    if (!has_python())
-        skip();
+    if (!has_python()) skip();
     for (int json = 0; json < 2; json++) {
         sf_sink *sink = open_sink("zmq", "tcp://127.0.0.1:*", json ? SF_ENCODE_JSON : SF_ENCODE_MSGPACK);
         const char *const arguments[4] = {sf_sink_address(sink), "--top", "2", NULL};
@@ -213,8 +210,7 @@ static void the_subscriber_prints_what_it_gets(void **state)
 static void the_subscriber_stops_after_its_count(void **state)
 {
     (void)state;
-    if (!has_python())
-        skip();
+    if (!has_python()) skip();
     sf_sink *sink = open_sink("zmq", "tcp://127.0.0.1:*", SF_ENCODE_MSGPACK);
     const char *const arguments[4] = {sf_sink_address(sink), "--count=2", "--top=0", NULL};
     program subscriber = start("subscriber.py", arguments);
@@ -230,8 +226,7 @@ static void the_subscriber_stops_after_its_count(void **state)
 static void the_osc_receiver_prints_what_it_gets(void **state)
 {
     (void)state;
-    if (!has_python())
-        skip();
+    if (!has_python()) skip();
     const char *const arguments[4] = {"127.0.0.1:0", "--top=2", "--count=13", NULL};
     program receiver = start("osc_receiver.py", arguments);
     char line[128], address[64];

@@ -20,10 +20,8 @@ static void take_bin(void *self, sf_message *message)
 {
     hour *all = self;
     all->names += message->topic == SF_TOPIC_FEATURES_NAMES;
-    if (message->topic == SF_TOPIC_STATUS)
-        assert_int_equal(message->status.features_lost, 0);
-    if (message->topic != SF_TOPIC_FEATURES)
-        return;
+    if (message->topic == SF_TOPIC_STATUS) assert_int_equal(message->status.features_lost, 0);
+    if (message->topic != SF_TOPIC_FEATURES) return;
     const sf_features_message *bin = &message->features;
     assert_true(bin->bin == all->next++ && message->seq == all->next);
     assert_true(bin->window.start_ns == all->next_ns && !bin->lost && bin->count == WIDTH);
@@ -106,8 +104,7 @@ typedef struct pauses {
 static void hold_bin_to_pause(void *self, sf_message *message)
 {
     pauses *all = self;
-    if (message->topic != SF_TOPIC_FEATURES)
-        return;
+    if (message->topic != SF_TOPIC_FEATURES) return;
     sf_span bin = message->features.window;
     bool is_pause = bin.start_ns < all->pause.stop_ns && all->pause.start_ns < bin.stop_ns;
     all->wrong += message->features.lost != is_pause;
@@ -180,12 +177,10 @@ static size_t read_bins(sf_live *live, uint64_t last, bool *lost)
         sf_features_message bin = message->features;
         uint32_t value = bin.values[0];
         sf_message_release(message);
-        if (value == 0)
-            assert_true(bin.lost);
+        if (value == 0) assert_true(bin.lost);
         empty += value == 0;
         *lost = bin.lost;
-        if (bin.bin == last)
-            return empty;
+        if (bin.bin == last) return empty;
     }
 }
 

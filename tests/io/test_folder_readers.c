@@ -302,8 +302,7 @@ static void write_in_form(const char *name, int version, bool by_column, size_t 
     memset(after + 10, 0, more); /* four bytes of length, not two */
     memcpy(after + 10 + more, before + 10, size - 10);
     char *order = by_column ? strstr((char *)after + 10 + more, "False") : NULL;
-    if (order != NULL)
-        memcpy(order, "True ", 5);
+    if (order != NULL) memcpy(order, "True ", 5);
     for (size_t i = 0; by_column && i < high; i++)
         for (size_t j = 0; j < wide; j++)
             for (size_t k = 0; k < deep; k++)
@@ -373,8 +372,7 @@ static void silent_electrodes_of_open_ephys_are_units(void **state)
     assert_string_equal(recording.units.items[recording.units.count - 1].name, "T");
     sf_recording_clear(&recording);
     char *path = test_data_path("cases/openephys/o3_empty/Record Node 105/experiment1/recording1");
-    if (path == NULL)
-        skip();
+    if (path == NULL) skip();
     assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
     assert_int_equal(recording.units.count, 2);
     assert_string_equal(recording.units.items[1].name, "Electrode 2");
@@ -402,8 +400,7 @@ static sf_recording read_archive(const char *name)
     sf_recording recording;
     sf_error error = {0};
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     return recording;
 }
 
@@ -513,8 +510,7 @@ static void real_sampling_rates_of_phy_are_30000(void **state)
     for (size_t i = 0; i < 2; i++) {
         char *path = test_data_path(cases[i]);
         sf_recording recording;
-        if (path == NULL)
-            skip();
+        if (path == NULL) skip();
         assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
         assert_string_equal(test_metadata(&recording, "sampling_rate"), "30000");
         sf_recording_clear(&recording);

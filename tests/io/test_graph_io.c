@@ -120,10 +120,8 @@ static void nothing_inside_data_is_taken_for_the_graph(void **state)
                 continue;
             }
             assert_int_equal(list.vertex_count, p == 0 ? 3 : 2);
-            if (p == 0)
-                test_assert_same(list.vertex_columns.items[0].values[2], 1.5);
-            if (p == 1)
-                test_assert_same(list.edge_columns.items[0].values[0], 1.5);
+            if (p == 0) test_assert_same(list.vertex_columns.items[0].values[2], 1.5);
+            if (p == 1) test_assert_same(list.edge_columns.items[0].values[0], 1.5);
             sf_edge_list_free(&list);
         }
     }

@@ -170,8 +170,7 @@ static sf_recovered recover(const recording *all, const char *path)
 {
     sf_recovered told;
     sf_error error;
-    if (sf_recover(&told, path, all->out, NULL, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_recover(&told, path, all->out, NULL, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     return told;
 }
 
@@ -239,8 +238,7 @@ static void everything_that_was_synced_outlives_a_power_loss(void **state)
     sf_journal *journal = open_journal(all, &disk.disk, 0);
     for (size_t i = 0; i < BATCHES; i++) {
         assert_int_equal(append_batch(journal, all, i, NULL), SF_OK);
-        if (i % 4 == 2)
-            assert_int_equal(sf_journal_sync(journal, NULL), SF_OK);
+        if (i % 4 == 2) assert_int_equal(sf_journal_sync(journal, NULL), SF_OK);
     }
     size_t calls = disk.count;
     assert_int_equal(sf_journal_close(journal, NULL), SF_OK);
@@ -261,8 +259,7 @@ static void every_kind_of_loss_at_every_call(void **state)
     sf_journal *journal = open_journal(all, &disk.disk, 0);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(append_batch(journal, all, i, NULL), SF_OK);
-        if (i == 1)
-            assert_int_equal(sf_journal_sync(journal, NULL), SF_OK);
+        if (i == 1) assert_int_equal(sf_journal_sync(journal, NULL), SF_OK);
     }
     size_t calls = disk.count;
     assert_int_equal(sf_journal_close(journal, NULL), SF_OK);
@@ -606,8 +603,7 @@ static int recover_it(void *context)
     const recording *all = context;
     sf_recovered told;
     int status = sf_recover(&told, all->journal, all->out, NULL, NULL);
-    if (status == SF_OK)
-        sf_recovered_free(&told);
+    if (status == SF_OK) sf_recovered_free(&told);
     unlink(all->out);
     return status;
 }

@@ -186,8 +186,7 @@ static void serve(const char *path, int asked, int answer)
         result.spikes = recording.spike_count;
         snprintf(result.text, sizeof result.text, "%.255s", error.text);
         sf_recording_clear(&recording);
-        if (write(answer, &result, sizeof result) != sizeof result)
-            break;
+        if (write(answer, &result, sizeof result) != sizeof result) break;
     }
     _exit(0);
 }
@@ -260,8 +259,7 @@ static void a_live_file_is_read_while_it_grows(void **state)
         assert_int_equal(sf_layout_append_spikes(layout, spikes, 1000, &error), SF_OK);
         assert_int_equal(sf_layout_flush(layout, true, &error), SF_OK);
         what_it_read result = ask_other(&other);
-        if (result.status != SF_OK)
-            fail_msg("%s", result.text);
+        if (result.status != SF_OK) fail_msg("%s", result.text);
         assert_int_equal(result.spikes, (round + 1) * 1000);
     }
     sf_span recorded = {0, INT64_C(20000000000)};
@@ -353,8 +351,7 @@ static void what_cannot_be_written_is_said(void **state)
         int status = SF_OK;
         for (int i = 0; status == SF_OK && i < 10; i++) {
             status = append_all(layout, SPIKES);
-            if (status == SF_OK)
-                status = sf_layout_flush(layout, true, &error);
+            if (status == SF_OK) status = sf_layout_flush(layout, true, &error);
         }
         bool said = status == SF_IO;
         sf_layout_close(layout, NULL, &error);
@@ -378,22 +375,16 @@ static int write_and_read(void *context)
     sf_unit unit = {.name = "a", .well = "A1"};
     sf_layout *layout = NULL;
     int status = sf_units_add(&about.units, &unit, &error);
-    if (status == SF_OK)
-        status = sf_units_finish(&about.units, &error);
-    if (status == SF_OK)
-        status = sf_recording_set_metadata(&about, "age", "9", &error);
+    if (status == SF_OK) status = sf_units_finish(&about.units, &error);
+    if (status == SF_OK) status = sf_recording_set_metadata(&about, "age", "9", &error);
     sf_layout_options options = {.kind = "recording", .overwrite = true};
-    if (status == SF_OK)
-        status = sf_layout_create(&layout, path, &about, &options, &error);
+    if (status == SF_OK) status = sf_layout_create(&layout, path, &about, &options, &error);
     sf_spike spike = {.time_ns = 5};
     sf_marker marker = {.time_ns = 5};
-    if (status == SF_OK)
-        status = sf_layout_append_spikes(layout, &spike, 1, &error);
-    if (status == SF_OK)
-        status = sf_layout_append_markers(layout, &marker, 1, &error);
+    if (status == SF_OK) status = sf_layout_append_spikes(layout, &spike, 1, &error);
+    if (status == SF_OK) status = sf_layout_append_markers(layout, &marker, 1, &error);
     sf_layout_close(layout, NULL, &error);
-    if (status == SF_OK)
-        status = sf_recording_read(&back, path, NULL, NULL, &error);
+    if (status == SF_OK) status = sf_recording_read(&back, path, NULL, NULL, &error);
     sf_recording_clear(&back);
     sf_hdf_input input = {.path = path};
     if (status == SF_OK) /* and what the reading program does, where a failed allocation can be seen */
@@ -439,8 +430,7 @@ static int open_storage(void *context)
     sf_error error;
     counter counts = {0};
     int status = sf_storage_open(&storage, &error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_storage_add(storage, poll_counter, &counts, &error);
     sf_storage_remove(storage, poll_counter, &counts);
     sf_storage_close(storage);

@@ -36,8 +36,7 @@ static int pair_up(sf_connections_window *window, sf_pairing *pairs, const sf_de
     if (status == SF_OK)
         status = sf_pairing_slide(pairs, window->history, window->first, window->last,
                                   sf_threshold_least(window->threshold), NULL);
-    if (status == SF_OK)
-        window->pairs = sf_pairing_found(pairs, &window->pair_count);
+    if (status == SF_OK) window->pairs = sf_pairing_found(pairs, &window->pair_count);
     return status;
 }
 
@@ -69,8 +68,7 @@ static void apply(held *graph, const sf_graph_message *message)
         else
             graph->links[i] = link;
         graph->count += !change->removed && i == graph->count;
-        if (!message->is_tiling)
-            test_assert_same(change->weight, (double)change->count - change->expected);
+        if (!message->is_tiling) test_assert_same(change->weight, (double)change->count - change->expected);
     }
     assert_int_equal(graph->count, message->edges);
 }
@@ -318,8 +316,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording, bool as
     size_t edges = 0, windows = 0, graphs = 0;
     for (size_t i = 0; i < all->count; i++) {
         windows += all->messages[i]->topic == SF_TOPIC_EPISODES;
-        if (all->messages[i]->topic != SF_TOPIC_GRAPH)
-            continue;
+        if (all->messages[i]->topic != SF_TOPIC_GRAPH) continue;
         const sf_graph_message *message = &all->messages[i]->graph;
         apply(&now, message);
         sf_connectivity held_graph, alone;
@@ -335,8 +332,7 @@ static size_t check_run(const char *yaml, const sf_recording *recording, bool as
         else
             alone = mine_window(recording, recording->spikes + first, last - first, message, &config);
         assert_same_graph(&held_graph, &alone);
-        if (asks)
-            check_answers(message, &held_graph, &config, graphs);
+        if (asks) check_answers(message, &held_graph, &config, graphs);
         edges += now.count;
         graphs++;
         sf_connectivity_free(&held_graph);
@@ -406,8 +402,7 @@ static void measures_do_not_depend_on_what_else_is_asked(void **state)
     bool unlike = false; /* where weights are not those of edges alike */
     assert_int_equal(alone->count, beside->count);
     for (size_t i = 0; i < alone->count; i++) {
-        if (alone->messages[i]->topic != SF_TOPIC_GRAPH)
-            continue;
+        if (alone->messages[i]->topic != SF_TOPIC_GRAPH) continue;
         const sf_graph_message *a = &alone->messages[i]->graph, *b = &beside->messages[i]->graph;
         assert_true(a->measured && b->measured);
         assert_int_equal(a->measure_count, b->measure_count);
@@ -571,8 +566,7 @@ static void in_real_time_answers_name_their_window(void **state)
         size_t windows = 0, graphs = 0;
         for (size_t i = 0; i < all->count; i++) {
             windows += all->messages[i]->topic == SF_TOPIC_EPISODES;
-            if (all->messages[i]->topic != SF_TOPIC_GRAPH)
-                continue;
+            if (all->messages[i]->topic != SF_TOPIC_GRAPH) continue;
             const sf_graph_message *message = &all->messages[i]->graph;
             const sf_motif_spread *spread = &message->motifs[0].spread;
             assert_int_equal(message->is_tiling, m);
@@ -903,13 +897,10 @@ static int update_once(void *context)
                                     .unit_spikes = unit_spikes,
                                     .threshold = 1};
     int status = sf_history_append(&history, s->spikes, s->count, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_connections_open(&connections, &s->config.live, &s->units, &delay, NULL, true, NULL);
-    if (status == SF_OK)
-        status = pair_up(&window, &pairs, &delay, s->units.count);
-    if (status == SF_OK)
-        status = sf_connections_update(&connections, &window, &message, NULL);
+    if (status == SF_OK) status = pair_up(&window, &pairs, &delay, s->units.count);
+    if (status == SF_OK) status = sf_connections_update(&connections, &window, &message, NULL);
     sf_message_release(message);
     sf_connections_close(&connections);
     sf_pairing_close(&pairs);

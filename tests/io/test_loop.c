@@ -51,8 +51,7 @@ static void rig_trigger(void *self, const sf_message *trigger)
 static bool rig_delivered(void *self, sf_delivered *next)
 {
     rig *it = self;
-    if (it->told)
-        return false;
+    if (it->told) return false;
     it->told = true;
     *next = (sf_delivered){.trigger_seq = it->failing, .outcome = "failed"};
     return true;
@@ -184,8 +183,7 @@ static void *run_echo(void *argument)
             continue;
         }
         int64_t came_ns = sf_clock_monotonic_ns();
-        if (byte != 1)
-            continue;
+        if (byte != 1) continue;
         sf_clock_sleep_until(came_ns + it->delay_ns);
         int64_t goes_ns = sf_clock_monotonic_ns();
         send_edge(it, 1, &error);

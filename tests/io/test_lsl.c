@@ -91,8 +91,7 @@ static void hear_once(heard *it, sf_source *source)
     sf_batch batch;
     int result = source->kind->read(source, &batch, 20, NULL);
     assert_true(result >= 0);
-    if (result != SF_READ_BATCH)
-        return;
+    if (result != SF_READ_BATCH) return;
     assert_true(it->spike_count + batch.spike_count <= 2 * SPIKES &&
                 it->marker_count + batch.marker_count <= 8);
     if (batch.spike_count > 0)

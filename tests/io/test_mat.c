@@ -18,8 +18,7 @@ static sf_recording read_good(const char *stream, double rate_hz)
     sf_recording recording;
     sf_error error = {0};
     const sf_reading how = {.stream = stream, .rate_hz = rate_hz};
-    if (sf_recording_read(&recording, test_path, &how, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_recording_read(&recording, test_path, &how, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     return recording;
 }
 

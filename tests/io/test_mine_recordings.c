@@ -26,8 +26,7 @@ static sf_mine_result *mine_by(const char *engine, const char *device, const sf_
                            .duration_ns = sf_recording_duration_ns(recording)};
     sf_mine_result *result;
     sf_error error;
-    if (sf_mine_spikes(&result, &input, &options, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_mine_spikes(&result, &input, &options, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     return result;
 }
 
@@ -52,8 +51,7 @@ static void the_planted_chain_is_found(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!test_load_recording(&recording, "episodes/sample_stream.csv"))
-        skip();
+    if (!test_load_recording(&recording, "episodes/sample_stream.csv")) skip();
     sf_mine_result *result = mine(&recording, four_to_six, 112.72, 16, 1);
     assert_levels(result, (const uint64_t[]){25, 3, 2, 1}, 4);
     sf_episode episode;
@@ -81,8 +79,7 @@ static void the_benchmark_stream_has_its_levels(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!test_load_recording(&recording, "episodes/sim-64-size20.csv"))
-        skip();
+    if (!test_load_recording(&recording, "episodes/sim-64-size20.csv")) skip();
     sf_mine_result *one = mine(&recording, four_to_six, 65.428, 16, 1);
     sf_mine_result *two = mine(&recording, four_to_six, 65.428, 16, 2);
     assert_levels(one, (const uint64_t[]){64, 2264, 3762, 4030, 2857, 1355, 381, 34, 2}, 9);
@@ -100,8 +97,7 @@ static void engines_find_the_same_in_the_benchmark_stream(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!test_load_recording(&recording, "episodes/sim-64-size20.csv"))
-        skip();
+    if (!test_load_recording(&recording, "episodes/sim-64-size20.csv")) skip();
     sf_mine_result *few = mine(&recording, four_to_six, 200, 16, 1);
     double on_devices = test_rounds(0) > 0 ? 200 : 65.428;
     sf_mine_result *all = mine(&recording, four_to_six, on_devices, 16, 1);
@@ -114,8 +110,7 @@ static void engines_find_the_same_in_the_benchmark_stream(void **state)
         for (uint32_t d = 0; d < sf_device_count(); d++) {
             sf_device *device;
             assert_int_equal(sf_device_find(&device, sf_device_name(sf_device_at(d)), NULL), SF_OK);
-            if (!sf_device_supports(device, SF_OPERATION_COUNT, engine))
-                continue;
+            if (!sf_device_supports(device, SF_OPERATION_COUNT, engine)) continue;
             found = mine_by(engine, sf_device_name(device), &recording, four_to_six, on_devices, 16, 1);
             assert_string_equal(found->ran.device, sf_device_name(device));
             assert_same(all, found);
@@ -149,8 +144,7 @@ static void every_line_of_the_exact_list_is_found(void **state)
     (void)state;
     sf_recording recording;
     char *path = test_data_path("episodes/exact_size20_4-6ms_theta261.712.txt");
-    if (path == NULL || !test_load_recording(&recording, "episodes/sim-64-size20.csv"))
-        skip();
+    if (path == NULL || !test_load_recording(&recording, "episodes/sim-64-size20.csv")) skip();
     sf_mine_result *result = mine(&recording, four_to_six, 261.712, 16, 1);
     FILE *file = fopen(path, "r");
     free(path);
@@ -164,8 +158,7 @@ static void every_line_of_the_exact_list_is_found(void **state)
         size_t i = 0;
         for (; i < result->count; i++) {
             sf_mine_result_episode(result, i, &found);
-            if (sf_episode_compare(&episode, &found) == 0)
-                break;
+            if (sf_episode_compare(&episode, &found) == 0) break;
         }
         assert_true(i < result->count);
         assert_int_equal(result->items[i].count, count);
@@ -180,8 +173,7 @@ static void two_hours_of_retina(void **state)
 {
     (void)state;
     sf_recording recording;
-    if (!test_load_recording(&recording, "recordings/Stafford2009_WT_37C_Dorsal_2008-10-11-0.h5"))
-        skip();
+    if (!test_load_recording(&recording, "recordings/Stafford2009_WT_37C_Dorsal_2008-10-11-0.h5")) skip();
     sf_mine_result *result = mine(&recording, (sf_delay){0, 20000000}, 150, 4, 1);
     assert_levels(result, (const uint64_t[]){477, 6846, 126, 0}, 4);
     sf_mine_result_free(result);
@@ -267,8 +259,7 @@ static void engines_agree_on_every_recording(void **state)
     size_t loaded = 0;
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
         sf_recording recording;
-        if (!test_load_recording(&recording, names[n]))
-            continue;
+        if (!test_load_recording(&recording, names[n])) continue;
         loaded++;
         if (test_rounds(0) > 0 && recording.spike_count > 5000)
             recording.spike_count = 5000; /* under a checker of device code */
@@ -283,8 +274,7 @@ static void engines_agree_on_every_recording(void **state)
         assert_true(total > EPISODES);
         sf_recording_clear(&recording);
     }
-    if (loaded == 0)
-        skip();
+    if (loaded == 0) skip();
 }
 
 int main(void)

@@ -145,8 +145,7 @@ static void build(file *to)
     put_text(to, "a comment", 256);
     put_real(to, to->rate_hz != 0 ? to->rate_hz : 1000);
     put_int(to, (uint64_t)to->begin, to->is_nex5 ? 8 : 4);
-    if (!to->is_nex5)
-        put_int(to, (uint64_t)to->end, 4);
+    if (!to->is_nex5) put_int(to, (uint64_t)to->end, 4);
     put_int(to, to->count, 4);
     if (to->is_nex5) {
         put_int(to, to->json != NULL ? json_at : 0, 8);
@@ -160,8 +159,7 @@ static void build(file *to)
     }
     for (size_t i = 0; i < to->count; i++)
         put_data(to, &to->variables[i]);
-    if (to->json != NULL)
-        put(to, to->json, strlen(to->json) + 1);
+    if (to->json != NULL) put(to, to->json, strlen(to->json) + 1);
 }
 
 static void save(const file *of, size_t size)

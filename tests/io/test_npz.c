@@ -44,8 +44,7 @@ static void assert_reads(const sf_npy *npy, const double *numbers, size_t first,
     double *found = malloc(count * sizeof *found);
     sf_error error = {0};
     assert_non_null(found);
-    if (sf_npy_read_reals(npy, first, count, found, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_npy_read_reals(npy, first, count, found, &error) != SF_OK) fail_msg("%s", error.text);
     assert_memory_equal(found, numbers + first, count * sizeof *found);
     free(found);
 }
@@ -81,8 +80,7 @@ static void assert_refused(size_t count, const double *numbers, const char *shap
     assert_non_null(found);
     test_folder_archive(folder, "x.npz", 1, &(test_member){"a.npy", "<f8", shape, count, numbers}, &how);
     int status = sf_npz_open(&npy, path, "a.npy", &error);
-    if (status == SF_OK)
-        status = sf_npy_read_reals(&npy, 0, npy.count, found, &error);
+    if (status == SF_OK) status = sf_npy_read_reals(&npy, 0, npy.count, found, &error);
     test_assert_fails(status, &error, SF_DATA, words);
     sf_npy_close(&npy);
     free(found);
@@ -132,8 +130,7 @@ static int read_and_close(void *context)
     sf_npy npy;
     sf_error error;
     int status = sf_npz_open(&npy, path, "a.npy", &error);
-    if (status == SF_OK)
-        status = sf_npy_read_reals(&npy, 0, npy.count, context, &error);
+    if (status == SF_OK) status = sf_npy_read_reals(&npy, 0, npy.count, context, &error);
     sf_npy_close(&npy);
     return status;
 }

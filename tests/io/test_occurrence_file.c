@@ -198,8 +198,7 @@ static int set_up(void **state)
     sf_simulation_settings_default(&settings);
     settings.unit_count = 6;
     settings.rate_hz = 30;
-    if (sf_simulate(&recording, NULL, &settings, NULL, NULL) != SF_OK)
-        return 1;
+    if (sf_simulate(&recording, NULL, &settings, NULL, NULL) != SF_OK) return 1;
     sf_free(recording.path);
     recording.path = sf_copy_string("a recording");
     for (uint32_t i = 0; i < EPISODES; i++) {

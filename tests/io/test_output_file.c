@@ -27,8 +27,7 @@ static void holds(const char *path, const char *words)
 {
     sf_text text = {0};
     sf_error error;
-    if (sf_file_read(&text, path, &error) != SF_OK)
-        fail_msg("%s: %s", path, error.text);
+    if (sf_file_read(&text, path, &error) != SF_OK) fail_msg("%s: %s", path, error.text);
     assert_string_equal(text.data, words);
     sf_text_free(&text);
 }
@@ -49,13 +48,10 @@ static int hold(const char *path, const char *existing, int parent)
 {
     sf_output_file file;
     int status = sf_output_file_open(&file, path, (sf_existing)atoi(existing), NULL);
-    if (status == SF_OK)
-        status = sf_output_file_commit(&file, NULL);
-    if (status == SF_OK && write(file.fd, "held", 4) != 4)
-        return 1;
+    if (status == SF_OK) status = sf_output_file_commit(&file, NULL);
+    if (status == SF_OK && write(file.fd, "held", 4) != 4) return 1;
     char go;
-    if (write(parent, &status, sizeof status) != sizeof status || read(parent, &go, 1) < 0)
-        return 1;
+    if (write(parent, &status, sizeof status) != sizeof status || read(parent, &go, 1) < 0) return 1;
     sf_output_file_close(&file, true);
     return 0;
 }
@@ -100,8 +96,7 @@ static void what_another_process_writes_is_left_alone(void **state)
     (void)state;
     for (int before = 0; before < 2; before++) {
         char *path = test_temporary_path(".h5"), *successor = test_successor(path, 2);
-        if (before == 1)
-            write_text(path, "an older one");
+        if (before == 1) write_text(path, "an older one");
         holder other = start_holder(path, SF_EXISTING_REPLACE);
         assert_int_equal(result_of(&other), SF_OK);
         sf_output_file file;
@@ -123,8 +118,7 @@ static void what_another_process_writes_is_left_alone(void **state)
         sf_output_file_close(&file, false);
         assert_int_not_equal(access(successor, F_OK), 0);
         holds(path, "held");
-        if (before == 0)
-            kill(other.process, SIGKILL); /* which ends a lock as an orderly end does */
+        if (before == 0) kill(other.process, SIGKILL); /* which ends a lock as an orderly end does */
         let_go(&other);
         assert_int_equal(replace_text(path, "mine", &error), SF_OK);
         holds(path, "mine");
@@ -141,8 +135,7 @@ static void of_many_at_once_one_writes(void **state)
     enum { PROCESSES = 12 };
     for (int before = 0; before < 2; before++) {
         char *path = test_temporary_path(".jsonl");
-        if (before == 1)
-            write_text(path, "an older one");
+        if (before == 1) write_text(path, "an older one");
         holder others[PROCESSES];
         for (int i = 0; i < PROCESSES; i++)
             others[i] = start_holder(path, SF_EXISTING_REPLACE);
@@ -209,8 +202,7 @@ static void a_file_is_replaced_whole(void **state)
         assert_int_equal(write(file.fd, "new", 3), 3);
         holds(path, "old");
         char *building = strdup(sf_output_file_name(&file));
-        if (keep == 1)
-            assert_int_equal(sf_output_file_commit(&file, &error), SF_OK);
+        if (keep == 1) assert_int_equal(sf_output_file_commit(&file, &error), SF_OK);
         sf_output_file_close(&file, true);
         assert_int_not_equal(access(building, F_OK), 0);
         free(building);
@@ -307,8 +299,7 @@ static void a_whole_file_takes_no_name_that_another_has(void **state)
         assert_int_equal(access(path, F_OK), -1);
         char *building = sf_copy_string(sf_output_file_name(&file));
         assert_int_equal(write(file.fd, "whole", 5), 5);
-        if (faster)
-            write_text(path, "somebody else's");
+        if (faster) write_text(path, "somebody else's");
         int status = sf_output_file_commit(&file, &error);
         sf_output_file_close(&file, status == SF_OK);
         if (faster)
@@ -350,12 +341,10 @@ static int open_and_close(void *path)
 {
     sf_output_file file;
     int status = sf_output_file_open(&file, path, SF_EXISTING_REPLACE, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_output_file_close(&file, true);
     status = sf_output_file_open(&file, path, SF_EXISTING_NUMBER, NULL);
-    if (status == SF_OK)
-        sf_output_file_close(&file, false);
+    if (status == SF_OK) sf_output_file_close(&file, false);
     return status;
 }
 
@@ -372,8 +361,7 @@ static void failed_allocations_leak_nothing(void **state)
 
 int main(int count, char **arguments)
 {
-    if (count == 4)
-        return hold(arguments[1], arguments[2], atoi(arguments[3]));
+    if (count == 4) return hold(arguments[1], arguments[2], atoi(arguments[3]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_another_process_writes_is_left_alone),
         cmocka_unit_test(of_many_at_once_one_writes),

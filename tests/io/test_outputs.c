@@ -42,8 +42,7 @@ static int open_sink(sf_sink **sink, const char *yaml, sf_error *error)
     sf_config config;
     *sink = NULL;
     int status = sf_config_parse(&config, text, strlen(text), "t.yaml", NULL, 0, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_sink_open_kind(sink, sf_config_sink_kind(&config, 0), sf_config_sink(&config, 0), &stream,
                                NULL, error);
     sf_config_free(&config);
@@ -54,8 +53,7 @@ static sf_sink *open_well(const char *yaml)
 {
     sf_sink *sink;
     sf_error error;
-    if (open_sink(&sink, yaml, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (open_sink(&sink, yaml, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     return sink;
 }
 
@@ -278,8 +276,7 @@ typedef struct server {
 static bool is_whole(const char *request, size_t length)
 {
     const char *body = strstr(request, "\r\n\r\n"), *told = strstr(request, "Content-Length: ");
-    if (told == NULL)
-        return length > 0 && request[length - 1] == '\n';
+    if (told == NULL) return length > 0 && request[length - 1] == '\n';
     return body != NULL && length >= (size_t)(body + 4 - request) + strtoul(told + 16, NULL, 10);
 }
 
@@ -288,8 +285,7 @@ static void *serve(void *argument)
     server *it = argument;
     int peer = -1;
     for (; it->answers[it->count] != NULL;) {
-        if (peer < 0)
-            peer = accept(it->fd, NULL, NULL);
+        if (peer < 0) peer = accept(it->fd, NULL, NULL);
         char *request = it->requests[it->count];
         size_t length = 0;
         ssize_t got = 1;
@@ -299,13 +295,11 @@ static void *serve(void *argument)
             const char *answer = it->answers[it->count++];
             got = answer[0] != '\0' ? write(peer, answer, strlen(answer)) : 0;
         }
-        if (got > 0 && strstr(request, "Connection: close") == NULL)
-            continue;
+        if (got > 0 && strstr(request, "Connection: close") == NULL) continue;
         close(peer);
         peer = -1;
     }
-    if (peer >= 0)
-        close(peer);
+    if (peer >= 0) close(peer);
     return NULL;
 }
 

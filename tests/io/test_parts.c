@@ -69,8 +69,7 @@ static trains make_trains(test_random *random, size_t most)
 static void write_trains(const trains *t, bool nwb)
 {
     hid_t file = test_hdf_create(path);
-    if (nwb)
-        test_hdf_attribute(file, "/", "nwb_version", true, "2.6.0");
+    if (nwb) test_hdf_attribute(file, "/", "nwb_version", true, "2.6.0");
     test_hdf_numbers(file, nwb ? "/units/spike_times" : "/spikes", H5T_IEEE_F64LE, t->rows, 0, t->seconds);
     test_hdf_numbers(file, nwb ? "/units/spike_times_index" : "/sCount", H5T_STD_I64LE, t->count, 0,
                      nwb ? t->ends : t->counts);
@@ -84,8 +83,7 @@ static int read_part(sf_recording *recording, uint32_t part, uint32_t parts, boo
     input.part = part;
     input.parts = parts;
     input.only_part = piece;
-    if (status == SF_OK)
-        status = test_read_hdf5(recording, &input, error);
+    if (status == SF_OK) status = test_read_hdf5(recording, &input, error);
     sf_hdf_close(input.file);
     return status;
 }
@@ -106,8 +104,7 @@ static void check_parts(const sf_recording *whole, uint32_t parts, bool piece)
     for (uint32_t p = 0; p < parts; p++) {
         sf_recording part;
         sf_error error = {0};
-        if (read_part(&part, p, parts, piece, &error) != SF_OK)
-            fail_msg("%s", error.text);
+        if (read_part(&part, p, parts, piece, &error) != SF_OK) fail_msg("%s", error.text);
         assert_true(part.is_part);
         assert_int_equal(part.file_spikes, whole->spike_count);
         assert_int_equal(part.units.count, whole->units.count);
@@ -116,8 +113,7 @@ static void check_parts(const sf_recording *whole, uint32_t parts, bool piece)
         count += part.spike_count;
         sf_recording_clear(&part);
     }
-    if (!piece)
-        assert_int_equal(sf_spikes_sort(all, count, NULL), SF_OK);
+    if (!piece) assert_int_equal(sf_spikes_sort(all, count, NULL), SF_OK);
     assert_int_equal(count, whole->spike_count);
     assert_same_spikes(all, whole->spikes, count);
     free(all);
@@ -137,8 +133,7 @@ static void parts_make_the_whole(void **state)
         for (uint32_t parts = 1; parts <= 8; parts = parts * 2 + (parts == 1))
             for (int piece = 0; piece < 2; piece++)
                 check_parts(&whole, parts, piece != 0);
-        if (t.rows > 0 && t.rows < 40)
-            check_parts(&whole, (uint32_t)t.rows, true);
+        if (t.rows > 0 && t.rows < 40) check_parts(&whole, (uint32_t)t.rows, true);
         sf_recording_clear(&whole);
         free(t.seconds);
     }

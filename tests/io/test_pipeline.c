@@ -118,8 +118,7 @@ static void pauses_are_no_silence(void **state)
             rates += any;
             none += !any;
         }
-        if (message->topic == SF_TOPIC_EPISODES)
-            cut += check_chance(&message->episodes, &recording);
+        if (message->topic == SF_TOPIC_EPISODES) cut += check_chance(&message->episodes, &recording);
         for (size_t k = 0; message->topic == SF_TOPIC_GRAPH && k < message->graph.change_count; k++)
             edges += check_edge(&message->graph.changes[k], message->graph.window, &recording);
     }
@@ -202,8 +201,7 @@ static void the_same_run_twice_publishes_the_same(void **state)
             assert_memory_equal(a->density.values, b->density.values, a->density.count * sizeof(double));
             densities++;
         }
-        if (a->topic == SF_TOPIC_GRAPH)
-            edges += a->graph.edges;
+        if (a->topic == SF_TOPIC_GRAPH) edges += a->graph.edges;
     }
     assert_true(densities > 3 && edges > 3);
     for (int i = 0; i < 2; i++)
@@ -225,8 +223,7 @@ static void a_density_of_the_window_integrates_to_one(void **state)
     test_run_to_end(&config, &recording, 0, all);
     size_t seen[2] = {0};
     for (size_t i = 0; i < all->count; i++) {
-        if (all->messages[i]->topic != SF_TOPIC_DENSITY)
-            continue;
+        if (all->messages[i]->topic != SF_TOPIC_DENSITY) continue;
         const sf_density_message *density = &all->messages[i]->density;
         double mass = 0;
         for (size_t k = 0; k < density->count; k++)
@@ -268,8 +265,7 @@ static void what_does_not_fit_is_counted(void **state)
         assert_int_equal(status->spikes + source->dropped + source->late + source->out_of_range +
                              status->window_dropped,
                          recording.spike_count);
-        if (policy == 0)
-            assert_int_equal(status->spikes, recording.spike_count);
+        if (policy == 0) assert_int_equal(status->spikes, recording.spike_count);
         printf("%s: %llu of %zu dropped\n", names[policy], (unsigned long long)source->dropped,
                recording.spike_count);
         test_collector_free(all);
@@ -500,8 +496,7 @@ static void a_year_of_silence_is_passed_over(void **state)
     test_run_to_end(&config, &recording, 0, all);
     uint64_t spikes = 0, hop = 0;
     for (size_t i = 0; i < all->count; i++) {
-        if (all->messages[i]->topic != SF_TOPIC_EPISODES)
-            continue;
+        if (all->messages[i]->topic != SF_TOPIC_EPISODES) continue;
         const sf_episodes_message *episodes = &all->messages[i]->episodes;
         size_t first =
             sf_spikes_lower_bound(recording.spikes, recording.spike_count, episodes->window.start_ns);

@@ -39,8 +39,7 @@ static void collect_intervals(sample_list *list, const sf_recording *recording, 
     int64_t before = INT64_MIN;
     for (size_t i = 0; i < recording->spike_count; i++) {
         const sf_spike *spike = &recording->spikes[i];
-        if (strcmp(recording->units.items[spike->unit].name, unit) != 0)
-            continue;
+        if (strcmp(recording->units.items[spike->unit].name, unit) != 0) continue;
         bool inside = spike->time_ns >= window.start_ns && spike->time_ns < window.stop_ns;
         bool follows = inside && before != INT64_MIN && spike->time_ns > before &&
                        !gap_between(recording, before, spike->time_ns);
@@ -60,8 +59,7 @@ static void collect_delays(sample_list *list, const sf_recording *recording, con
     assert_int_equal(sf_watch_open(&watch, &episode, 1, recording->units.count, 0, NULL), SF_OK);
     for (size_t i = 0; i < recording->spike_count; i++) {
         const sf_completion *completion;
-        if (sf_watch_advance(watch, &recording->spikes[i], &completion) == 0)
-            continue;
+        if (sf_watch_advance(watch, &recording->spikes[i], &completion) == 0) continue;
         const int64_t *times = completion->spike_times_ns + completion->size - 2;
         if (times[1] >= window.start_ns && times[1] < window.stop_ns)
             list->values[list->count++] = (double)(times[1] - times[0]) * 1e-9;
@@ -159,8 +157,7 @@ static void check_live(sf_span *observed, size_t observed_count)
     test_run_to_end(&config, &recording, 0, all);
     size_t seen[3] = {0};
     for (size_t i = 0; i < all->count; i++) {
-        if (all->messages[i]->topic != SF_TOPIC_DENSITY)
-            continue;
+        if (all->messages[i]->topic != SF_TOPIC_DENSITY) continue;
         const sf_density_message *density = &all->messages[i]->density;
         static sample_list list;
         list = (sample_list){.tick = 1e-6};
@@ -501,8 +498,7 @@ static int follow_once(void *context)
                                    .hop_ns = 100 * MS,
                                    .window_start_ns = 50 * i * MS};
         status = sf_densities_slide(&densities, &change, NULL);
-        if (status == SF_OK)
-            status = sf_densities_tell(&densities, (sf_span){0, 1}, keep, &all, NULL);
+        if (status == SF_OK) status = sf_densities_tell(&densities, (sf_span){0, 1}, keep, &all, NULL);
     }
     sf_densities_close(&densities);
     return status;

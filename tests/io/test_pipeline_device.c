@@ -43,8 +43,7 @@ static test_collector *run_on(const char *device, const sf_recording *recording)
 static const sf_status_message *status_at(const test_collector *all, size_t number)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (all->messages[i]->topic == SF_TOPIC_STATUS && number-- == 0)
-            return &all->messages[i]->status;
+        if (all->messages[i]->topic == SF_TOPIC_STATUS && number-- == 0) return &all->messages[i]->status;
     fail_msg("there is no such status");
     return NULL;
 }
@@ -54,8 +53,7 @@ static void assert_stage(const sf_status_message *status, const char *name, cons
 {
     for (size_t i = 0; i < status->stage_count; i++) {
         const sf_stage_status *stage = &status->stages[i];
-        if (strcmp(stage->name, name) != 0)
-            continue;
+        if (strcmp(stage->name, name) != 0) continue;
         assert_string_equal(stage->device, device);
         assert_true(stage->last_ms > 0);
         assert_true(fabs(stage->share * status->hop_ms / stage->last_ms - 1) < 1e-9);
@@ -71,8 +69,7 @@ static void assert_same_episodes(const test_collector *a, const test_collector *
     for (size_t i = 0; i < a->count; i++) {
         const sf_message *left = a->messages[i], *right = b->messages[i];
         assert_int_equal(left->topic, right->topic);
-        if (left->topic != SF_TOPIC_EPISODES)
-            continue;
+        if (left->topic != SF_TOPIC_EPISODES) continue;
         assert_int_equal(left->episodes.count, right->episodes.count);
         assert_memory_equal(left->episodes.items, right->episodes.items,
                             left->episodes.count * sizeof *left->episodes.items);
@@ -264,8 +261,7 @@ static void a_run_in_real_time_outlives_its_device(void **state)
         const sf_status_message *status = test_last_status(all);
         assert_string_equal(status->device_state, fate);
         assert_string_equal(status->discovery_device, discovery_device);
-        if (d == 2)
-            assert_string_equal(status->device_note, "test:5 has failed: the copy did not arrive");
+        if (d == 2) assert_string_equal(status->device_note, "test:5 has failed: the copy did not arrive");
         test_collector_free(all);
     }
     sf_recording_clear(&recording);
@@ -283,8 +279,7 @@ static void a_discovery_begins_with_the_pairs_of_the_graph(void **state)
     assert_true(work->paired > 3);
     size_t compared = 0, k = 0;
     for (size_t i = 0; i < anew->count; i++) {
-        if (anew->messages[i]->topic != SF_TOPIC_EPISODES)
-            continue;
+        if (anew->messages[i]->topic != SF_TOPIC_EPISODES) continue;
         while (given->messages[k]->topic != SF_TOPIC_EPISODES)
             k++;
         const sf_episodes_message *left = &anew->messages[i]->episodes,
@@ -362,8 +357,7 @@ static test_collector *run_dense(const char *device, const char *pattern, const 
 static const sf_graph_message *graph_of(const test_collector *all)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (all->messages[i]->topic == SF_TOPIC_GRAPH)
-            return &all->messages[i]->graph;
+        if (all->messages[i]->topic == SF_TOPIC_GRAPH) return &all->messages[i]->graph;
     fail_msg("there is no graph");
     return NULL;
 }
@@ -426,8 +420,7 @@ static size_t assert_same_densities(const test_collector *a, const test_collecto
     assert_int_equal(a->count, b->count);
     for (size_t i = 0; i < a->count; i++) {
         assert_int_equal(a->messages[i]->topic, b->messages[i]->topic);
-        if (a->messages[i]->topic != SF_TOPIC_DENSITY)
-            continue;
+        if (a->messages[i]->topic != SF_TOPIC_DENSITY) continue;
         const sf_density_message *left = &a->messages[i]->density, *right = &b->messages[i]->density;
         assert_string_equal(left->quantity, right->quantity);
         test_assert_same(left->h, right->h);

@@ -17,8 +17,7 @@ static planned plan_of(const char *relative)
     snprintf(path, sizeof path, "%s/configs/plans/%s", SYNFIRE_SOURCE, relative);
     planned plan;
     sf_error error;
-    if (sf_plan_read(&plan.algorithm, path, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_plan_read(&plan.algorithm, path, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(sf_plan_analyse(&plan.analysis, &plan.algorithm, &error), SF_OK);
     return plan;
 }
@@ -35,8 +34,7 @@ static void assert_elements(const planned *plan, const sf_plan_dependencies *set
     sf_text text = {0};
     sf_text_printf(&text, "%s", "");
     for (size_t i = 0; i < set->count; i++) {
-        if (i > 0 && sf_plan_element_same(&set->items[i].element, &set->items[i - 1].element))
-            continue;
+        if (i > 0 && sf_plan_element_same(&set->items[i].element, &set->items[i - 1].element)) continue;
         sf_text_printf(&text, "%s", text.length > 0 ? " " : "");
         sf_plan_element_write(&text, &set->items[i].element, &plan->algorithm.trees,
                               &plan->algorithm.variables, &plan->algorithm.parameters);
@@ -279,8 +277,7 @@ static int plan_all(void *context)
     sf_plan_analysis analysis = {0};
     sf_error error;
     int status = sf_plan_parse(&algorithm, yaml->data, yaml->length, "x.yaml", &error);
-    if (status == SF_OK)
-        status = sf_plan_analyse(&analysis, &algorithm, &error);
+    if (status == SF_OK) status = sf_plan_analyse(&analysis, &algorithm, &error);
     sf_plan_analysis_free(&analysis);
     sf_plan_algorithm_free(&algorithm);
     return status;

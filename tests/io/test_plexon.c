@@ -312,8 +312,7 @@ static void a_file_that_was_cut_is_read_up_to_there(void **state)
     (void)state;
     for (int with_start = 0; with_start < 2; with_start++) {
         begin_three(900);
-        if (with_start)
-            add_event(100, START, 0);
+        if (with_start) add_event(100, START, 0);
         add_spike(150, 7, 1);
         add_spike(160, 7, 1);
         size -= 3;
@@ -355,8 +354,7 @@ static void wires_of_a_tetrode_count_once(void **state)
     for (uint64_t tick = 10; tick < 100; tick += 10)
         for (int wire = 1; wire <= 4; wire++) {
             add_spike(tick, wire, tick == 50 ? 2 : 1);
-            if (wire != 3 || tick != 20)
-                add_spike(tick + 1, 4 + wire, 1);
+            if (wire != 3 || tick != 20) add_spike(tick + 1, 4 + wire, 1);
         }
     sf_recording recording = read_good(NULL);
     assert_int_equal(recording.units.count, 5);

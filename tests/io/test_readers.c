@@ -47,8 +47,7 @@ static sf_recording read_good(void)
 {
     sf_recording recording;
     sf_error error = {0};
-    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     return recording;
 }
 
@@ -454,8 +453,7 @@ static void nwb_labels_are_read(void **state)
         snprintf(place, sizeof place, "/units/%s", columns[i].column);
         test_hdf_strings(file, place, 0, 3, columns[i].labels);
         snprintf(place, sizeof place, "/units/%s", columns[i].next != NULL ? columns[i].next : "");
-        if (columns[i].next != NULL)
-            test_hdf_strings(file, place, 0, 3, columns[i].others);
+        if (columns[i].next != NULL) test_hdf_strings(file, place, 0, 3, columns[i].others);
         test_hdf_close(file);
         sf_recording recording = read_good();
         for (size_t u = 0; u < 3; u++)
@@ -521,8 +519,7 @@ static void nwb_positions_are_those_that_differ(void **state)
             const double *values = k < 2 ? cases[i].rel_x : cases[i].x;
             snprintf(name, sizeof name, ELECTRODES "%s", columns[k]);
             test_hdf_remove(file, name);
-            if (values != NULL)
-                test_hdf_numbers(file, name, H5T_IEEE_F64LE, 4, 0, values);
+            if (values != NULL) test_hdf_numbers(file, name, H5T_IEEE_F64LE, 4, 0, values);
         }
         test_hdf_close(file);
         sf_recording recording = read_good();
@@ -587,8 +584,7 @@ static void nwb_groups_that_overlap_are_set_apart(void **state)
         sf_recording_clear(&recording);
     }
     char *real = test_data_path("cases/nwb/two_probes.nwb");
-    if (real == NULL)
-        skip();
+    if (real == NULL) skip();
     sf_recording recording;
     assert_int_equal(sf_recording_read(&recording, real, NULL, NULL, NULL), SF_OK);
     const sf_unit *units = recording.units.items;
@@ -657,8 +653,7 @@ static void versions_of_nwb_are_told_apart(void **state)
         H5Adelete(file, "neurodata_type");
         if (cases[i].attribute != NULL)
             test_hdf_attribute(file, "/", "nwb_version", i % 2 == 0, cases[i].attribute);
-        if (cases[i].type != NULL)
-            test_hdf_attribute(file, "/", "neurodata_type", i % 2 == 0, cases[i].type);
+        if (cases[i].type != NULL) test_hdf_attribute(file, "/", "neurodata_type", i % 2 == 0, cases[i].type);
         if (cases[i].dataset != NULL)
             test_hdf_strings(file, "/nwb_version", i % 2 == 0 ? 0 : 12, i % 2, &cases[i].dataset);
         test_hdf_close(file);
@@ -762,8 +757,7 @@ static void assert_damaged_nwb(const char *dataset, size_t rows, const double *v
     hid_t file = test_hdf_create(path);
     test_hdf_fill_nwb(file);
     test_hdf_remove(file, dataset);
-    if (rows > 0)
-        test_hdf_numbers(file, dataset, H5T_IEEE_F64LE, rows, 0, values);
+    if (rows > 0) test_hdf_numbers(file, dataset, H5T_IEEE_F64LE, rows, 0, values);
     test_hdf_close(file);
     assert_refused(SF_DATA, words);
 }
@@ -974,8 +968,7 @@ static void foreign_layouts_are_named(void **state)
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         hid_t file = test_hdf_create(path);
         test_hdf_group(file, layouts[i].group);
-        if (layouts[i].dataset != NULL)
-            test_hdf_strings(file, layouts[i].dataset, 0, 0, one);
+        if (layouts[i].dataset != NULL) test_hdf_strings(file, layouts[i].dataset, 0, 0, one);
         if (layouts[i].attribute != NULL)
             test_hdf_attribute(file, "/", layouts[i].attribute, i % 2 == 0, layouts[i].value);
         test_hdf_close(file);
@@ -1029,8 +1022,7 @@ static void assert_damaged_own(const char *dataset, size_t rows, const double *v
 static void announce(hid_t file, const char *dataset, hid_t type, hsize_t rows, hsize_t chunk)
 {
     hid_t space = H5Screate_simple(1, &rows, NULL), creation = H5Pcreate(H5P_DATASET_CREATE);
-    if (chunk > 0)
-        assert_true(H5Pset_chunk(creation, 1, &chunk) >= 0);
+    if (chunk > 0) assert_true(H5Pset_chunk(creation, 1, &chunk) >= 0);
     hid_t column = H5Dcreate2(file, dataset, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     assert_true(column >= 0);
     H5Dclose(column);
@@ -1187,8 +1179,7 @@ static void cut_files_are_refused(void **state)
     write_own("recording");
     assert_cuts_are_refused(200);
     char *real = test_data_path("recordings/Torborg2004_2001-10-22-0.h5");
-    if (real == NULL)
-        return;
+    if (real == NULL) return;
     char *bytes;
     size_t size = read_bytes(real, &bytes);
     write_bytes(bytes, size);
@@ -1222,8 +1213,7 @@ static void overwritten_bytes_do_no_harm(void **state)
             sf_recording recording;
             sf_error error = {0};
             int status = sf_recording_read(&recording, path, NULL, NULL, &error);
-            if (status != SF_OK && status != SF_DATA)
-                fail_msg("status %d: %s", status, error.text);
+            if (status != SF_OK && status != SF_DATA) fail_msg("status %d: %s", status, error.text);
             sf_recording_clear(&recording);
         }
         free(bytes);

@@ -89,10 +89,8 @@ static int offer(fixture *fix, sf_error *error)
     assert_true(sf_recorder_row_size(SF_TABLE_WINDOWS) <= sizeof row);
     memcpy(row, &seq, sizeof seq);
     int status = sf_recorder_turn(fix->recorder, error);
-    if (status == SF_OK)
-        status = sf_recorder_raw(fix->recorder, &batch, error);
-    if (status == SF_OK)
-        status = sf_recorder_append(fix->recorder, SF_TABLE_WINDOWS, row, 1, error);
+    if (status == SF_OK) status = sf_recorder_raw(fix->recorder, &batch, error);
+    if (status == SF_OK) status = sf_recorder_append(fix->recorder, SF_TABLE_WINDOWS, row, 1, error);
     fix->spikes += BATCH;
     return status;
 }
@@ -101,8 +99,7 @@ static void record(fixture *fix, size_t batches)
 {
     sf_error error;
     for (size_t i = 0; i < batches; i++)
-        if (offer(fix, &error) != SF_OK)
-            fail_msg("%s: %s", error.place, error.text);
+        if (offer(fix, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
 }
 
 /* The spikes of a file are those from `from` on; returns how many. */
@@ -118,8 +115,7 @@ static size_t check_file(const char *path, size_t from, sf_span *recorded)
         assert_int_equal(back.spikes[i].unit, expected.unit);
     }
     size_t count = back.spike_count;
-    if (recorded != NULL)
-        *recorded = back.recorded;
+    if (recorded != NULL) *recorded = back.recorded;
     sf_recording_clear(&back);
     return count;
 }
@@ -300,8 +296,7 @@ static void a_rate_over_almost_no_time_ends_nothing(void **state)
     record(fix, 10);
     fix->disk.room = 65000000;
     sf_error error = {0};
-    if (sf_recorder_check(fix->recorder, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_recorder_check(fix->recorder, &error) != SF_OK) fail_msg("%s", error.text);
     record(fix, 1);
     assert_int_equal(sf_recorder_close(fix->recorder, NULL), SF_OK);
     assert_int_equal(check_file(fix->path, 0, NULL), 11 * BATCH);

@@ -149,12 +149,10 @@ static void assert_facts(const facts *expected, const sf_recording *recording)
     assert_int_equal(recording->spike_count, expected->spikes);
     assert_int_equal(overview.first_ns, expected->first_ns);
     assert_int_equal(overview.last_ns, expected->last_ns);
-    if (!recording->declared)
-        assert_int_equal(overview.duration_ns, expected->last_ns - expected->first_ns);
+    if (!recording->declared) assert_int_equal(overview.duration_ns, expected->last_ns - expected->first_ns);
     assert_int_equal(overview.electrodes, expected->electrodes);
     assert_int_equal(sf_units_have_geometry(&recording->units), expected->electrodes > 0);
-    if (expected->tick_ns > 0)
-        assert_int_equal(overview.tick_ns, expected->tick_ns);
+    if (expected->tick_ns > 0) assert_int_equal(overview.tick_ns, expected->tick_ns);
     if (expected->metadata[0] != NULL)
         assert_string_equal(test_metadata(recording, expected->metadata[0]), expected->metadata[1]);
     for (size_t i = 1; i < recording->spike_count; i++) {
@@ -169,12 +167,10 @@ static void the_known_facts_come_out(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         char *path = test_data_path(known[i].file);
-        if (path == NULL)
-            skip();
+        if (path == NULL) skip();
         sf_recording recording;
         sf_error error = {0};
-        if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
-            fail_msg("%s", error.text);
+        if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK) fail_msg("%s", error.text);
         assert_facts(&known[i], &recording);
         sf_recording_clear(&recording);
         free(path);
@@ -190,8 +186,7 @@ static void duplicates_are_counted(void **state)
     sf_overview *made;
     sf_overview_columns overview;
     char *path = test_data_path(known[3].file);
-    if (path == NULL)
-        skip();
+    if (path == NULL) skip();
     assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
     overview = overview_of(&made, &recording);
     double share = (double)overview.neighbour_repeats / (double)recording.spike_count;
@@ -216,8 +211,7 @@ static void a_well_of_a_plate_is_read(void **state)
 {
     (void)state;
     char *path = test_data_path("recordings/probeinterface_maxtwo_data.raw.h5");
-    if (path == NULL)
-        skip();
+    if (path == NULL) skip();
     sf_recording recording;
     sf_error error = {0};
     test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_USAGE,
@@ -246,8 +240,7 @@ static void files_without_spikes_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char *path = test_data_path(files[i][0]);
-        if (path == NULL)
-            skip();
+        if (path == NULL) skip();
         sf_recording recording;
         sf_error error = {0};
         test_assert_fails(sf_recording_read(&recording, path, NULL, NULL, &error), &error, SF_DATA,

@@ -64,13 +64,10 @@ static void publish(void *self, sf_message *message)
     reloads *it = self;
     sf_outlet collector = test_outlet(it->all);
     collector.kind->publish(collector.self, message);
-    if (message->topic != SF_TOPIC_EPISODES)
-        return;
-    if (it->began_ns == 0)
-        it->began_ns = message->time_ns;
+    if (message->topic != SF_TOPIC_EPISODES) return;
+    if (it->began_ns == 0) it->began_ns = message->time_ns;
     int64_t minute = (message->time_ns - it->began_ns) / INT64_C(60000000000);
-    if (it->endpoint == NULL || minute == it->minute)
-        return;
+    if (it->endpoint == NULL || minute == it->minute) return;
     if (strstr(ask(it, "reload"), "ask again") != NULL)
         return; /* the watching thread, which is behind: with the next message */
     assert_string_equal(it->answer, "{\"ok\":true}");
@@ -81,8 +78,7 @@ static void publish(void *self, sf_message *message)
 static void trigger(void *self, const sf_message *message)
 {
     sf_outlet collector = test_outlet(((reloads *)self)->all);
-    if (collector.kind->trigger != NULL)
-        collector.kind->trigger(collector.self, message);
+    if (collector.kind->trigger != NULL) collector.kind->trigger(collector.self, message);
 }
 
 static sf_run *open_run(reloads *it, const sf_config *config, const sf_recording *recording)
@@ -96,8 +92,7 @@ static sf_run *open_run(reloads *it, const sf_config *config, const sf_recording
                                     .outlet = {&kind, it}};
     sf_run *run;
     sf_error error = {0};
-    if (sf_run_open(&run, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_run_open(&run, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
     return run;
 }
@@ -142,10 +137,8 @@ static void open_reloads(reloads *it, const char *rest)
 
 static void close_reloads(reloads *it)
 {
-    if (it->socket != NULL)
-        zmq_close(it->socket);
-    if (it->context != NULL)
-        zmq_ctx_term(it->context);
+    if (it->socket != NULL) zmq_close(it->socket);
+    if (it->context != NULL) zmq_ctx_term(it->context);
     test_collector_free(it->all);
     free(it->endpoint);
     free(it->base);
@@ -155,8 +148,7 @@ static sf_config parse(reloads *it)
 {
     sf_config config;
     sf_error error = {0};
-    if (configure(it, &config, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (configure(it, &config, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     return config;
 }
 
@@ -218,8 +210,7 @@ static void reloads_lose_nothing(void **state)
 static void assert_answer(reloads *it, const char *yaml, const char *words)
 {
     it->yaml = yaml;
-    if (strstr(ask(it, "reload"), words) == NULL)
-        fail_msg("found %s, expected %s", it->answer, words);
+    if (strstr(ask(it, "reload"), words) == NULL) fail_msg("found %s, expected %s", it->answer, words);
 }
 
 static void replace(char *text, const char *what, const char *by)
@@ -290,16 +281,14 @@ static size_t count_live_of(const sf_key_table *table, const sf_key_kind *kind, 
         if (keys[i]->live && strstr(section, row) == NULL)
             fail_msg("%s may be reloaded, and docs/operations.md has no row for it", keys[i]->name);
         live += keys[i]->live;
-        if (keys[i]->table != NULL)
-            live += count_live(keys[i]->table, section);
+        if (keys[i]->table != NULL) live += count_live(keys[i]->table, section);
     }
     return live;
 }
 
 static size_t count_live(const sf_key_table *table, const char *section)
 {
-    if (table->kind == NULL)
-        return count_live_of(table, NULL, section);
+    if (table->kind == NULL) return count_live_of(table, NULL, section);
     size_t live = 0;
     for (size_t i = 0; table->kind(i) != NULL; i++)
         live += count_live_of(table, table->kind(i), section);

@@ -26,8 +26,7 @@ typedef struct story {
 static bool fires(const story *of, int64_t time_ns)
 {
     int64_t second = time_ns / SF_SECOND;
-    if (second >= of->hole_from_s && second < of->hole_to_s)
-        return false;
+    if (second >= of->hole_from_s && second < of->hole_to_s) return false;
     return !of->bursts || (time_ns % SF_SECOND < SF_SECOND / 2 && (second < 12 || second >= 15));
 }
 
@@ -105,8 +104,7 @@ static void damage(const char *path)
 static sf_recording *recorded(const story *of, sf_recording_columns *columns)
 {
     char *path = record(of);
-    if (of->is_damaged)
-        damage(path);
+    if (of->is_damaged) damage(path);
     sf_recording *recording;
     sf_error error = {0};
     if (sf_recording_open(&recording, path, NULL, NULL, &error) != SF_OK)

@@ -26,8 +26,7 @@ static size_t rebuild(sf_spike *all, const sf_recording *recording, uint32_t uni
     int64_t start = recording->spikes[0].time_ns;
     for (size_t i = 0; i < recording->spike_count; i++) {
         all[count++] = recording->spikes[i];
-        if (recording->spikes[i].unit != unit)
-            continue;
+        if (recording->spikes[i].unit != unit) continue;
         int64_t goes = sf_surrogate_time(rule, number, unit, spike++, recording->spikes[i].time_ns - start);
         all[count++] = (sf_spike){.time_ns = start + goes, .unit = added};
     }
@@ -121,12 +120,10 @@ static sf_mine_result *test_pairs(const sf_recording *recording, unsigned thread
 static void check_recording(const char *relative)
 {
     char *path = test_data_path(relative);
-    if (path == NULL)
-        skip();
+    if (path == NULL) skip();
     sf_recording recording = {0};
     sf_error error;
-    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_recording_read(&recording, path, NULL, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     sf_significance told;
     sf_mine_result *result = test_pairs(&recording, 1, &told), *again = test_pairs(&recording, 3, &told);
     assert_true(result->count >= MOST_PAIRS && again->count == result->count);

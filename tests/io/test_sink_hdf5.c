@@ -32,8 +32,7 @@ static column read_field(hid_t file, const char *table, const char *name, hid_t 
     char path[64];
     snprintf(path, sizeof path, "/results/%s", table);
     hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
-    if (dataset < 0)
-        fail_msg("there is no %s", path);
+    if (dataset < 0) fail_msg("there is no %s", path);
     hid_t space = H5Dget_space(dataset);
     column read = {.count = (size_t)H5Sget_simple_extent_npoints(space)};
     hid_t member = per_row == 1 ? H5Tcopy(type) : H5Tarray_create2(type, 1, &per_row);
@@ -62,8 +61,7 @@ static column know_field(hid_t file, const char *table, const char *name, hid_t 
     char full_name[64];
     snprintf(full_name, sizeof full_name, "%s.%s", table, name);
     for (size_t i = 0; i < known_count; i++)
-        if (strcmp(known[i].name, full_name) == 0)
-            return known[i].values;
+        if (strcmp(known[i].name, full_name) == 0) return known[i].values;
     assert_true(known_count < sizeof known / sizeof known[0]);
     strcpy(known[known_count].name, full_name);
     known[known_count].values = read_field(file, table, name, type, size, per_row);
@@ -210,8 +208,7 @@ static recorded *record_random(sf_storage *storage)
             (sf_marker){.time_ns = (int64_t)i * 50000, .kind = SF_MARKER_TTL, .state = i % 2, .line = 3};
     for (int i = 0; i < MESSAGES; i++) {
         publish_spikes(sink, all->spikes + i * 250, 250);
-        if (i < 10)
-            publish_markers(sink, all->markers + 2 * i, 2);
+        if (i < 10) publish_markers(sink, all->markers + 2 * i, 2);
         for (int topic = 0; topic < SF_TOPIC_COUNT; topic++) {
             sf_message *message = test_message_random(&random, (sf_topic)topic, &all->stream.units);
             message->seq = (uint64_t)i + 1;
@@ -712,8 +709,7 @@ static const char *own_name(const char *field)
 {
     static const char *const records[] = {"left_out_", "grid_", "rewired_", "latency_", "components_"};
     for (size_t i = 0; i < sizeof records / sizeof *records && strcmp(field, "latency_ms") != 0; i++)
-        if (strncmp(field, records[i], strlen(records[i])) == 0)
-            return field + strlen(records[i]);
+        if (strncmp(field, records[i], strlen(records[i])) == 0) return field + strlen(records[i]);
     return field;
 }
 
@@ -858,8 +854,7 @@ static int record_into_full_disk(const char *path, int parent, size_t more)
     for (size_t n = 0; n < FLUSHED + more; n++) {
         publish_nth(sink, n, &stream.units);
         char go;
-        if (n + 1 == FLUSHED && read(parent, &go, 1) != 1)
-            return 1;
+        if (n + 1 == FLUSHED && read(parent, &go, 1) != 1) return 1;
     }
     sf_sink_status status;
     do
@@ -932,8 +927,7 @@ static void check_beginning(const char *path, size_t least)
     }
     sf_recording_clear(&back);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
-    if (file < 0)
-        file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0);
     column seqs = read_field(file, "counts", "seq", H5T_NATIVE_UINT64, 8, 1);
     column counts = read_field(file, "counts", "count", H5T_NATIVE_UINT64, 8, 1);
@@ -1024,8 +1018,7 @@ static int record_one(void *context)
     const open_case *which = context;
     sf_sink *sink;
     int status = open_recorder(&sink, which->path, which->stream, which->storage, true, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_sink_publish(sink, message_at_hand);
     return sf_sink_close(sink, NULL);
 }
@@ -1098,8 +1091,7 @@ static void files_that_cannot_be_created_are_refused(void **state)
 int main(int count, char **arguments)
 {
     if (count == 4) {
-        if (strcmp(arguments[1], "kill") == 0)
-            return record_for_ever(arguments[2]);
+        if (strcmp(arguments[1], "kill") == 0) return record_for_ever(arguments[2]);
         return record_into_full_disk(arguments[2], atoi(arguments[3]),
                                      strcmp(arguments[1], "append") == 0 ? 200 : 30);
     }

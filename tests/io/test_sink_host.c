@@ -39,8 +39,7 @@ static int open_test(void **self, const sf_sink_settings *settings, const sf_str
 {
     (void)stream;
     (void)error;
-    if (settings->path == NULL)
-        return sf_fail(error, SF_CANNOT_CREATE, "test", "asked to fail");
+    if (settings->path == NULL) return sf_fail(error, SF_CANNOT_CREATE, "test", "asked to fail");
     *self = &sink_state;
     return SF_OK;
 }
@@ -85,8 +84,7 @@ static int record_test(void *self, const sf_raw_batch *batch, sf_error *error)
     while (atomic_load(&sink->gate_closed))
         atomic_store(&sink->waiting, true);
     atomic_store(&sink->waiting, false);
-    if (atomic_load(&sink->fail_raw))
-        return sf_fail(error, SF_IO, "test", "raw data fail");
+    if (atomic_load(&sink->fail_raw)) return sf_fail(error, SF_IO, "test", "raw data fail");
     for (size_t i = 0; i < batch->spike_count; i++)
         sink->raw_in_order = sink->raw_in_order && batch->spikes[i].time_ns == (int64_t)sink->raw_spikes++;
     sink->raw_markers += batch->marker_count;

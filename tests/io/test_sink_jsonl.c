@@ -131,8 +131,7 @@ static void lines_go_on_in_a_file_that_was_cut(void **state)
         do
             sf_sink_status_get(sink, &status);
         while (status.published < i + 1);
-        if (i == 9)
-            assert_int_equal(truncate(f->path, 0), 0);
+        if (i == 9) assert_int_equal(truncate(f->path, 0), 0);
     }
     assert_int_equal(sf_sink_close(sink, NULL), SF_OK);
     assert_int_equal(check_lines(f->path, f->messages, &f->stream.info), 10);
@@ -257,8 +256,7 @@ static void a_slow_pipe_gets_whole_lines(void **state)
     while (lines < 2) {
         char piece[3000];
         ssize_t count = read(reader, piece, sizeof piece);
-        if (count < 0)
-            continue; /* nothing there yet */
+        if (count < 0) continue; /* nothing there yet */
         fwrite(piece, 1, (size_t)count, copy);
         for (ssize_t i = 0; i < count; i++)
             lines += piece[i] == '\n';
@@ -304,8 +302,7 @@ static int publish_one(void *context)
     const fixture *f = context;
     sf_sink *sink;
     int status = open_jsonl(&sink, f->path, &f->stream.info, true, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_sink_publish(sink, f->messages[4]);
     return sf_sink_close(sink, NULL);
 }

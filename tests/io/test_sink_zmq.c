@@ -152,8 +152,7 @@ static void *publish_large(void *argument)
 static uint64_t receive_seq(void *socket)
 {
     json_t *map = receive(socket, false);
-    if (map == NULL)
-        return 0;
+    if (map == NULL) return 0;
     uint64_t seq = (uint64_t)json_integer_value(json_object_get(map, "seq"));
     json_decref(map);
     return seq;
@@ -173,8 +172,7 @@ static void block_loses_nothing_to_a_slow_subscriber(void **state)
     sf_thread thread = {0};
     assert_int_equal(sf_thread_start(&thread, "publish", publish_large, &publishing, NULL), SF_OK);
     for (uint64_t seq = 1; seq <= publishing.count; seq++) {
-        if (seq % 100 == 1)
-            sf_clock_sleep_until(sf_clock_monotonic_ns() + 100 * SF_MILLISECOND);
+        if (seq % 100 == 1) sf_clock_sleep_until(sf_clock_monotonic_ns() + 100 * SF_MILLISECOND);
         assert_int_equal(receive_seq(slow), seq);
     }
     sf_thread_join(&thread);
@@ -372,8 +370,7 @@ static int open_and_close(void *context)
 static int publish_one(void *context)
 {
     sf_message *message = sf_message_new(SF_TOPIC_STATUS);
-    if (message == NULL)
-        return SF_NO_MEMORY;
+    if (message == NULL) return SF_NO_MEMORY;
     sf_sink *sink;
     int status = open_zmq(&sink, "tcp://127.0.0.1:*", context, 16, SF_RING_BLOCK, 1, NULL);
     if (status == SF_OK) {

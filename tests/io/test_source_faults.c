@@ -48,8 +48,7 @@ static int read_rig(sf_source *source, sf_batch *batch, int timeout_ms, sf_error
         }
         sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
     }
-    if (take_flag(&it->naps))
-        sf_clock_sleep_until(sf_clock_monotonic_ns() + 1100 * SF_MILLISECOND);
+    if (take_flag(&it->naps)) sf_clock_sleep_until(sf_clock_monotonic_ns() + 1100 * SF_MILLISECOND);
     it->stepped_ns += atomic_exchange(&it->ahead_s, 0) * SF_SECOND;
     if (atomic_load(&it->is_slow)) {
         it->stepped_ns += 590 * SF_MILLISECOND;
@@ -138,8 +137,7 @@ static void record(void *self, const sf_raw_batch *batch, bool wait)
 {
     (void)wait;
     for (size_t i = 0; i < batch->marker_count; i++)
-        if (strcmp(batch->markers[i].text, "done") == 0)
-            atomic_fetch_add(&((listener *)self)->marks, 1);
+        if (strcmp(batch->markers[i].text, "done") == 0) atomic_fetch_add(&((listener *)self)->marks, 1);
 }
 
 static bool has_decided(listener *it, size_t count)
@@ -208,11 +206,9 @@ static void expect_withheld(listener *it, const char *reason)
 static void await_next_undisturbed(listener *it, atomic_bool *flag)
 {
     for (int i = 0; i < 50; i++) {
-        if (flag != NULL)
-            atomic_store(flag, true);
+        if (flag != NULL) atomic_store(flag, true);
         await_next(it);
-        if (it->newest.reason == NULL || strcmp(it->newest.reason, "source stalled") != 0)
-            return;
+        if (it->newest.reason == NULL || strcmp(it->newest.reason, "source stalled") != 0) return;
         arm(it);
     }
 }
@@ -280,10 +276,8 @@ static int close_listener(void **state)
     (void)state;
     listener *it = running;
     running = NULL;
-    if (it == NULL)
-        return 0;
-    if (it->pipeline != NULL)
-        stop_listening(it);
+    if (it == NULL) return 0;
+    if (it->pipeline != NULL) stop_listening(it);
     pthread_mutex_destroy(&it->lock);
     sf_config_free(&it->config);
     free(it);
@@ -355,8 +349,7 @@ static void expect_loss(listener *it, atomic_bool *flag, bool disarms, bool is_h
     arm(it);
     expect_sent(it);
     expect_sent(it);
-    if (is_hole)
-        await(it, has_lost_bins, before + 1);
+    if (is_hole) await(it, has_lost_bins, before + 1);
     assert_true(is_hole || it->lost_bins == before || atomic_load(&it->rig.was_held_up));
 }
 

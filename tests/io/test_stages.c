@@ -61,14 +61,12 @@ static test_collector *run_all(const sf_recording *recording, double speed, sf_l
     assert_int_equal(sf_player_open(&input.source, recording, speed, &error), SF_OK);
     const sf_pipeline_options options = {
         .live = &config.live, .sources = &input, .source_count = 1, .recorder = recorder, .worth_ns = -1};
-    if (sf_pipeline_open(&pipeline, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_pipeline_open(&pipeline, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(sf_pipeline_attach(pipeline, test_outlet(all), &error), SF_OK);
     assert_int_equal(sf_pipeline_start(pipeline, &error), SF_OK);
     while (!sf_pipeline_wait(pipeline, 100))
         ;
-    if (sf_pipeline_close(pipeline, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_pipeline_close(pipeline, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     sf_config_free(&config);
     return all;
 }
@@ -145,8 +143,7 @@ static void stages_touch_what_they_declare_and_all_of_it(void **state)
             test_collector_free(run_all(&recording, virtual_clock ? 0 : speed,
                                         way % 2 ? SF_LIVE_SEQUENTIAL : SF_LIVE_DERIVED, &recorder));
             differ(found, sizeof found, made, &algorithm);
-            if (virtual_clock)
-                break;
+            if (virtual_clock) break;
         }
         assert_string_equal(found, "");
 
@@ -183,8 +180,7 @@ static void rounds_touch_no_more_than_their_stage(void **state)
     size_t loops = 0;
     assert_int_equal(sf_schedule_describe(&algorithm, sf_hop_stages(false), NULL), SF_OK);
     for (size_t i = 0; i + 2 < algorithm.step_count; i++) {
-        if (algorithm.steps[i + 1].kind == SF_PLAN_FUNCTION)
-            continue;
+        if (algorithm.steps[i + 1].kind == SF_PLAN_FUNCTION) continue;
         const sf_plan_step *stage = &algorithm.steps[i], *round = &algorithm.steps[i + 2];
         for (int out = 0; out < 2; out++) {
             const sf_plan_accesses *of_stage = out ? &stage->out : &stage->in,
@@ -299,14 +295,11 @@ static void meet(void *user, const sf_stage *stage, sf_hop_element element, sf_p
     meeting *at = user;
     (void)element;
     (void)operation;
-    if (stage != &sf_stage_graph && stage != &sf_stage_density)
-        return;
+    if (stage != &sf_stage_graph && stage != &sf_stage_density) return;
     bool follows = stage == &sf_stage_density;
-    if (atomic_exchange(follows ? &at->following : &at->mining, true))
-        return;
+    if (atomic_exchange(follows ? &at->following : &at->mining, true)) return;
     wait_until(follows ? &at->mining : &at->following);
-    if (atomic_load(&at->mining) && atomic_load(&at->following))
-        atomic_store(&at->met, true);
+    if (atomic_load(&at->mining) && atomic_load(&at->following)) atomic_store(&at->met, true);
 }
 
 static void the_graph_and_the_densities_are_at_work_at_once(void **state)
@@ -346,8 +339,7 @@ static void encode(sf_text told[2], sf_message *message, const sf_stream_info *s
 static sf_message *message_of(const test_collector *all, sf_topic topic, size_t k)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (all->messages[i]->topic == topic && k-- == 0)
-            return all->messages[i];
+        if (all->messages[i]->topic == topic && k-- == 0) return all->messages[i];
     return NULL;
 }
 
@@ -360,8 +352,7 @@ static void same_order(const test_collector *one, const test_collector *other)
             i++;
         while (k < other->count && other->messages[k]->topic == SF_TOPIC_DECISION)
             k++;
-        if (i == one->count || k == other->count)
-            break;
+        if (i == one->count || k == other->count) break;
         assert_int_equal(one->messages[i]->topic, other->messages[k]->topic);
     }
     assert_int_equal(one->count - i, other->count - k);
@@ -427,15 +418,13 @@ static void a_rule_fires_its_triggers_when_its_label_changes(void **state)
     size_t changes = 0, busy = 0;
     for (size_t i = 0; i < all->count; i++) {
         const sf_message *message = all->messages[i];
-        if (message->topic != SF_TOPIC_EPISODES || !message->episodes.rules[0].changed)
-            continue;
+        if (message->topic != SF_TOPIC_EPISODES || !message->episodes.rules[0].changed) continue;
         const sf_message *decision = decision_of(all, "state", changes++);
         assert_non_null(decision);
         assert_int_equal(decision->time_ns, message->episodes.window.stop_ns);
         assert_int_equal(decision->decision.decided_ns, message->episodes.window.stop_ns);
         assert_string_equal(decision->decision.outcome, "sent");
-        if (strcmp(message->episodes.rules[0].label, "busy") != 0)
-            continue;
+        if (strcmp(message->episodes.rules[0].label, "busy") != 0) continue;
         decision = decision_of(all, "busy", busy);
         const sf_message *control = decision_of(all, "control", busy++);
         if (decision == NULL || control == NULL) /* the stream has ended before their delays */

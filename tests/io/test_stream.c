@@ -38,8 +38,7 @@ static int send_pieces(test_sender *it)
                           .spike_count = left < (size_t)it->pieces ? left : (size_t)it->pieces,
                           .clock_ns = recording->spikes[i].time_ns};
         int status = sf_sender_send(it->sender, &batch, NULL);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         atomic_store(&it->sent, i + batch.spike_count);
     }
     return SF_OK;
@@ -62,8 +61,7 @@ static void *run_sender(void *argument)
     while (sf_sender_subscribers(it->sender) < 1)
         sf_clock_sleep_until(sf_clock_monotonic_ns() + SF_MILLISECOND);
     it->status = it->pieces > 0 ? send_pieces(it) : send_played(it);
-    if (it->status == SF_OK)
-        it->status = sf_sender_end(it->sender, NULL);
+    if (it->status == SF_OK) it->status = sf_sender_end(it->sender, NULL);
     return NULL;
 }
 
@@ -75,8 +73,7 @@ static void start_sending(test_sender *it, const sf_recording *recording, int pi
                                          .name = "a stream",
                                          .virtual_clock = true};
     sf_error error = {0};
-    if (sf_sender_open(&it->sender, &settings, recording, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_sender_open(&it->sender, &settings, recording, &error) != SF_OK) fail_msg("%s", error.text);
     assert_int_equal(sf_thread_start(&it->thread, "sender", run_sender, it, NULL), SF_OK);
 }
 
@@ -102,8 +99,7 @@ static sf_source *open_stream(const char *endpoint)
 {
     sf_source *source;
     sf_error error = {0};
-    if (open_at(&source, endpoint, PATIENCE_MS, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (open_at(&source, endpoint, PATIENCE_MS, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     return source;
 }
 
@@ -116,10 +112,8 @@ static void receive_all(sf_source *source, const sf_recording *recording)
         sf_batch batch;
         sf_error error;
         int result = source->kind->read(source, &batch, 50, &error);
-        if (result == SF_READ_END)
-            break;
-        if (result == SF_READ_NOTHING)
-            continue;
+        if (result == SF_READ_END) break;
+        if (result == SF_READ_NOTHING) continue;
         assert_int_equal(result, SF_READ_BATCH);
         assert_int_equal(batch.gaps + batch.gap_lost + batch.malformed + batch.out_of_range + batch.restarts,
                          0);
@@ -258,8 +252,7 @@ static void start_bench(bench *it)
     make_table(&it->table, 3);
     sf_error error = {0};
     const sf_publisher_settings settings = {.endpoint = any_port, .queue = 100000, .lossless = true};
-    if (sf_publisher_open(&it->publisher, &settings, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_publisher_open(&it->publisher, &settings, &error) != SF_OK) fail_msg("%s", error.text);
     sf_wire_put_hello(&it->frame, &it->header, "by hand", &(sf_wire_stream){.origin_ns = INT64_MIN},
                       &it->table);
     assert_int_equal(sf_thread_start(&it->thread, "hello", repeat_hello, it, NULL), SF_OK);
@@ -287,8 +280,7 @@ static void open_bench(bench *it)
 
 static void close_bench(bench *it)
 {
-    if (it->source != NULL)
-        it->source->kind->close(it->source);
+    if (it->source != NULL) it->source->kind->close(it->source);
     sf_publisher_close(&it->publisher, 0);
     sf_text_free(&it->frame);
     sf_recording_clear(&it->table);
@@ -300,8 +292,7 @@ static sf_batch next_batch(bench *it)
     sf_batch batch;
     sf_error error = {0};
     int result = it->source->kind->read(it->source, &batch, PATIENCE_MS, &error);
-    if (result != SF_READ_BATCH)
-        fail_msg("read gave %d %s", result, error.text);
+    if (result != SF_READ_BATCH) fail_msg("read gave %d %s", result, error.text);
     return batch;
 }
 
@@ -540,8 +531,7 @@ static int open_and_read(void *context)
 {
     sf_source *source;
     int status = open_at(&source, context, PATIENCE_MS, NULL, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_batch batch;
     int result = source->kind->read(source, &batch, PATIENCE_MS, NULL);
     source->kind->close(source);
@@ -557,8 +547,7 @@ static int send_little(void *context)
     const sf_spike spike = {.time_ns = 1};
     if (status == SF_OK)
         status = sf_sender_send(sender, &(sf_batch){.spikes = &spike, .spike_count = 1, .clock_ns = 1}, NULL);
-    if (status == SF_OK)
-        status = sf_sender_end(sender, NULL);
+    if (status == SF_OK) status = sf_sender_end(sender, NULL);
     sf_sender_close(sender, 0);
     return status;
 }
@@ -650,8 +639,7 @@ static void open_ephys_messages_are_as_the_plugin_sends_them(void **state)
         } else {
             assert_int_equal(json_integer_value(json_object_get(header, "data_size")), sizes[2]);
         }
-        if (i == 0)
-            assert_true(json_number_value(json_object_get(content, "sample_rate")) == 30000);
+        if (i == 0) assert_true(json_number_value(json_object_get(content, "sample_rate")) == 30000);
         if (i == 2) {
             static const char payload[10] = {5, 1, 32};
             assert_int_equal(json_integer_value(json_object_get(content, "type")), 3);

@@ -661,8 +661,7 @@ static void damaged_files_are_refused(void **state)
         make(it->fill);
         hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
         test_hdf_remove(file, it->object);
-        if (it->rows > 0)
-            test_hdf_numbers(file, it->object, H5T_IEEE_F64LE, it->rows, 0, it->values);
+        if (it->rows > 0) test_hdf_numbers(file, it->object, H5T_IEEE_F64LE, it->rows, 0, it->values);
         test_hdf_close(file);
         assert_refused(&(sf_reading){.stream = it->stream}, SF_DATA, it->words);
     }
@@ -786,8 +785,7 @@ static void change_attribute(const char *name, const char *text)
 {
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(H5Adelete(file, name) >= 0);
-    if (text != NULL)
-        test_hdf_attribute(file, "/", name, false, text);
+    if (text != NULL) test_hdf_attribute(file, "/", name, false, text);
     test_hdf_close(file);
 }
 
@@ -910,8 +908,7 @@ static int read_here(void *context)
     sf_recording recording = {0};
     sf_error error;
     int status = sf_hdf_open_file(&input, &error);
-    if (status == SF_OK)
-        status = test_read_hdf5(&recording, &input, &error);
+    if (status == SF_OK) status = test_read_hdf5(&recording, &input, &error);
     sf_recording_clear(&recording);
     sf_hdf_close(input.file);
     return status;

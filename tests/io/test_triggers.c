@@ -71,8 +71,7 @@ static void compare(const test_collector *all, size_t *at, const sf_config *conf
         assert_string_equal(message->decision.outcome, names[decisions[i].outcome]);
         const char *reason = sf_trigger_reason_text(decisions[i].reason);
         assert_int_equal(reason == NULL, message->decision.reason == NULL);
-        if (reason != NULL)
-            assert_string_equal(message->decision.reason, reason);
+        if (reason != NULL) assert_string_equal(message->decision.reason, reason);
         assert_int_equal(message->decision.decided_ns, decisions[i].decided_ns);
         assert_int_equal(message->time_ns, decisions[i].occurrence.time_ns);
         assert_int_equal(message->decision.trigger_seq == 0, decisions[i].outcome != SF_OUTCOME_SENT);
@@ -161,8 +160,7 @@ static void link_units(sf_recording *recording, test_random *random)
 {
     size_t next = 0;
     for (size_t i = 0; i < recording->spike_count; i++) {
-        if (recording->spikes[i].unit != 0)
-            continue;
+        if (recording->spikes[i].unit != 0) continue;
         while (next < recording->spike_count && recording->spikes[next].unit != 1)
             next++;
         if (next < recording->spike_count && test_random_below(random, 2))
@@ -236,11 +234,9 @@ static size_t next_decision(sf_live *live, sf_decision_message *decision)
     int status;
     while ((status = sf_live_next(live, &message, 20000, NULL)) == SF_OK) {
         bool is_decision = message->topic == SF_TOPIC_DECISION;
-        if (is_decision)
-            *decision = message->decision;
+        if (is_decision) *decision = message->decision;
         sf_message_release(message);
-        if (is_decision)
-            return 1;
+        if (is_decision) return 1;
     }
     assert_int_equal(status, SF_END);
     return 0;
@@ -264,8 +260,7 @@ static sf_live *open_live(const sf_live_trigger *trigger, uint32_t ring, bool vi
     options.significance.kind = 0;
     sf_live *live;
     sf_error error;
-    if (sf_live_open(&live, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_live_open(&live, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     return live;
 }
 
@@ -414,8 +409,7 @@ static void a_run_leaves_out_what_a_selection_does(void **state)
         a = next_of(live, &at_live);
         b = next_of(offline, &at_offline);
         assert_int_equal(a == NULL, b == NULL);
-        if (a != NULL)
-            assert_int_equal(a->time_ns, b->time_ns);
+        if (a != NULL) assert_int_equal(a->time_ns, b->time_ns);
     } while (a != NULL);
     assert_true(test_last_status(offline)->triggers[0].completed > 20);
     test_collector_free(live);

@@ -51,10 +51,8 @@ static int write_file(const fixture *fix, const sf_truth *truth)
     sf_layout *layout;
     const sf_layout_options how = {.kind = "recording", .overwrite = true};
     int status = sf_layout_create(&layout, fix->path, &fix->recording, &how, NULL);
-    if (status != SF_OK)
-        return status;
-    if (truth != NULL)
-        status = sf_truth_write(layout, truth, &fix->recording.units, NULL);
+    if (status != SF_OK) return status;
+    if (truth != NULL) status = sf_truth_write(layout, truth, &fix->recording.units, NULL);
     int closed = sf_layout_close(layout, &fix->recording.recorded, NULL);
     return status != SF_OK ? status : closed;
 }
@@ -124,8 +122,7 @@ static int write_and_read(void *context)
     fixture *fix = context;
     int status = write_file(fix, &fix->truth);
     sf_truth read = {0};
-    if (status == SF_OK)
-        status = sf_truth_read(&read, fix->path, &fix->recording.units, NULL);
+    if (status == SF_OK) status = sf_truth_read(&read, fix->path, &fix->recording.units, NULL);
     sf_truth_free(&read);
     return status;
 }

@@ -65,8 +65,7 @@ static void idle_connections_make_room(void **state)
 {
     (void)state;
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < 1024)
-        skip();
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < 1024) skip();
     sf_zmq_publisher publisher = open_publisher();
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)atoi(strrchr(publisher.address, ':') + 1)),

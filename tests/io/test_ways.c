@@ -52,8 +52,7 @@ static size_t compare_ways(const test_way_case *operation, const test_input *inp
         const sf_way *way = operation->ways[w];
         for (uint32_t d = 0; way->on_devices && d < sf_device_count(); d++)
             done += compare(operation, way, sf_device_name(sf_device_at(d)), input, &expected);
-        if (!way->on_devices)
-            done += compare(operation, way, "cpu", input, &expected);
+        if (!way->on_devices) done += compare(operation, way, "cpu", input, &expected);
     }
     return done;
 }
@@ -82,8 +81,7 @@ static void every_way_to_a_plugin_gives_the_same(void **state)
     (void)state;
     sf_error error;
     setenv("TEST_PLUGIN_DEVICES", "w", 1);
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        fail_msg("%s %s", error.place, error.text);
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK) fail_msg("%s %s", error.place, error.text);
     compare_all(1);
     sf_devices_close();
 }

@@ -35,11 +35,9 @@ static void hosts_are_numbers_or_known_by_name(void **state)
                                          "localhost:80:80",
                                          "127.1"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (!sf_web_host_is_known(known[i], "rig.example"))
-            fail_msg("refused %s", known[i]);
+        if (!sf_web_host_is_known(known[i], "rig.example")) fail_msg("refused %s", known[i]);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (sf_web_host_is_known(others[i], "rig.example"))
-            fail_msg("took %s", others[i]);
+        if (sf_web_host_is_known(others[i], "rig.example")) fail_msg("took %s", others[i]);
     assert_false(sf_web_host_is_known(NULL, "rig.example"));
     assert_false(sf_web_host_is_known("rig.example", "localhost"));
 }
@@ -105,8 +103,7 @@ static void columns_hold_every_spike(void **state)
                 int64_t column = (time_ns - begin * raster.column_ns) / raster.column_ns;
                 over = column >= COLUMNS;
                 sf_spike spike = {.time_ns = time_ns, .unit = (uint32_t)test_random_below(&random, units)};
-                if (over)
-                    break;
+                if (over) break;
                 sf_web_raster_add(&raster, &spike);
                 counts[(size_t)column * raster.rows + spike.unit / raster.per_row]++;
                 spikes++;
@@ -220,8 +217,7 @@ static void edges_are_what_the_changes_leave(void **state)
         size_t count = 0;
         for (uint32_t pair = N * N; pair-- > 0;) {
             uint32_t from = pair / N, to = pair % N;
-            if (test_random_below(&random, 4) != 0)
-                continue;
+            if (test_random_below(&random, 4) != 0) continue;
             bool removed = !isnan(weights[from][to]) && test_random_below(&random, 2) == 0;
             double weight = (double)test_random_below(&random, 1000);
             weights[from][to] = removed ? NAN : weight;
@@ -280,8 +276,7 @@ static void views_get_the_newest_once(void **state)
         sf_message *message =
             test_message_random(&random, (sf_topic)test_random_below(&random, SF_TOPIC_COUNT), &stream.units);
         message->seq = ++sequence[message->topic];
-        if (message->topic == SF_TOPIC_GRAPH)
-            message->graph.change_count = 0;
+        if (message->topic == SF_TOPIC_GRAPH) message->graph.change_count = 0;
         assert_int_equal(sf_web_board_take(board, message, NULL), SF_OK);
         sf_message_release(message);
         sf_web_view *view = &views[test_random_below(&random, 3)];
@@ -357,8 +352,7 @@ static void what_stands_out_is_shown(void **state)
         sf_web_board_end(board); /* nothing waits */
         size_t rows = 0, marked = 0;
         for (sf_text_clear(&frame); sf_web_board_next(board, &view, &frame); sf_text_clear(&frame)) {
-            if (frame.data[1] != SF_WEB_MESSAGE)
-                continue;
+            if (frame.data[1] != SF_WEB_MESSAGE) continue;
             rows = count_of(frame.data + SF_WEB_HEADER, "\"id\":");
             marked = count_of(frame.data + SF_WEB_HEADER, "\"id\":\"0000000000000063\"");
             assert_non_null(strstr(frame.data + SF_WEB_HEADER, "\"counted\":5000,"));
@@ -461,8 +455,7 @@ static void silence_is_drawn(void **state)
     sf_text frame = {0};
     uint32_t columns = 0;
     for (; sf_web_board_next(board, &view, &frame); sf_text_clear(&frame))
-        if (frame.data[1] == SF_WEB_RASTER)
-            memcpy(&columns, frame.data + SF_WEB_HEADER + 8, sizeof columns);
+        if (frame.data[1] == SF_WEB_RASTER) memcpy(&columns, frame.data + SF_WEB_HEADER + 8, sizeof columns);
     assert_int_equal(columns, 100);
     sf_text_free(&frame);
     sf_web_view_close(&view);

@@ -338,8 +338,7 @@ inlet *lsl_create_inlet(info *of, int32_t buffered, int32_t chunk, int32_t recov
     inlet *it = calloc(1, sizeof *it);
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MOST && outlets[i] != NULL; i++)
-        if (outlets[i]->is_open && strcmp(outlets[i]->about.name, of->name) == 0)
-            it->from = outlets[i];
+        if (outlets[i]->is_open && strcmp(outlets[i]->about.name, of->name) == 0) it->from = outlets[i];
     int place = 0;
     while (inlets[place] != NULL)
         place++;
@@ -353,10 +352,8 @@ void lsl_destroy_inlet(inlet *it)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MOST; i++)
-        if (inlets[i] == it)
-            inlets[i] = NULL;
-    if (it->from != NULL)
-        it->from->consumers--;
+        if (inlets[i] == it) inlets[i] = NULL;
+    if (it->from != NULL) it->from->consumers--;
     pthread_mutex_unlock(&lock);
     free(it);
 }
@@ -400,8 +397,7 @@ static bool pull(inlet *it, double timeout, sample *one, int32_t *failure)
             it->count--;
         }
         pthread_mutex_unlock(&lock);
-        if (any || *failure != 0 || lsl_local_clock() >= until)
-            return any;
+        if (any || *failure != 0 || lsl_local_clock() >= until) return any;
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     }
 }
@@ -410,8 +406,7 @@ double lsl_pull_sample_d(inlet *it, double *values, int32_t count, double timeou
 double lsl_pull_sample_d(inlet *it, double *values, int32_t count, double timeout, int32_t *failure)
 {
     sample one;
-    if (!pull(it, timeout, &one, failure))
-        return 0;
+    if (!pull(it, timeout, &one, failure)) return 0;
     memcpy(values, one.values, (size_t)count * sizeof *values);
     return one.stamp;
 }
@@ -421,8 +416,7 @@ double lsl_pull_sample_str(inlet *it, char **texts, int32_t count, double timeou
 {
     sample one;
     (void)count;
-    if (!pull(it, timeout, &one, failure))
-        return 0;
+    if (!pull(it, timeout, &one, failure)) return 0;
     texts[0] = strdup(one.text);
     return one.stamp;
 }

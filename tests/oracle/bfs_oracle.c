@@ -13,8 +13,7 @@ static const char *check_chains(const sf_csr *graph, uint32_t source, const sf_b
     if (result->levels[source] != 0 || result->parents[source] != source)
         return "rule 1: the source is not its own parent at level 0";
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
-        if (result->levels[v] == SF_UNREACHED)
-            continue;
+        if (result->levels[v] == SF_UNREACHED) continue;
         uint32_t at = v;
         for (uint32_t steps = 0; at != source; steps++) {
             if (steps > result->levels[v] || result->parents[at] >= graph->vertex_count) {
@@ -38,8 +37,7 @@ static const char *check_tree_edges(const sf_csr *graph, uint32_t source, const 
             found[graph->targets[e]] |= result->parents[graph->targets[e]] == v;
     const char *wrong = NULL;
     for (uint32_t v = 0; v < graph->vertex_count && wrong == NULL; v++) {
-        if (v == source || result->levels[v] == SF_UNREACHED || found[v])
-            continue;
+        if (v == source || result->levels[v] == SF_UNREACHED || found[v]) continue;
         snprintf(sentence, sizeof sentence, "rule 5: %u -> %u is no edge of the graph", result->parents[v],
                  v);
         wrong = sentence;
@@ -58,8 +56,7 @@ static const char *check_tree(const sf_csr *graph, uint32_t source, const sf_bfs
             snprintf(sentence, sizeof sentence, "vertex %u has only one of level and parent", v);
             return sentence;
         }
-        if (!reached || v == source)
-            continue;
+        if (!reached || v == source) continue;
         if (result->levels[v] != result->levels[parent] + 1) {
             snprintf(sentence, sizeof sentence, "rule 2: %u is at level %u, its parent %u at %u", v,
                      result->levels[v], parent, result->levels[parent]);
@@ -75,8 +72,7 @@ static const char *check_edges(const sf_csr *graph, const sf_bfs_result *result)
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++) {
             uint32_t from = result->levels[v], to = result->levels[graph->targets[e]];
-            if (from == SF_UNREACHED)
-                continue;
+            if (from == SF_UNREACHED) continue;
             if (to == SF_UNREACHED) {
                 snprintf(sentence, sizeof sentence, "rule 4: %u -> %u leads out of the tree", v,
                          graph->targets[e]);
@@ -97,8 +93,7 @@ static const char *check_totals(const sf_csr *graph, const sf_bfs_result *result
     uint64_t reached = 0, edges = 0, listed = 0;
     uint32_t depth = 0;
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
-        if (result->levels[v] == SF_UNREACHED)
-            continue;
+        if (result->levels[v] == SF_UNREACHED) continue;
         reached++;
         edges += graph->offsets[v + 1] - graph->offsets[v];
         depth = result->levels[v] > depth ? result->levels[v] : depth;
@@ -119,12 +114,9 @@ static const char *check_totals(const sf_csr *graph, const sf_bfs_result *result
 const char *bfs_oracle_check(const sf_csr *graph, uint32_t source, const sf_bfs_result *result)
 {
     const char *wrong = check_tree(graph, source, result);
-    if (wrong == NULL)
-        wrong = check_chains(graph, source, result);
-    if (wrong == NULL)
-        wrong = check_tree_edges(graph, source, result);
-    if (wrong == NULL)
-        wrong = check_edges(graph, result);
+    if (wrong == NULL) wrong = check_chains(graph, source, result);
+    if (wrong == NULL) wrong = check_tree_edges(graph, source, result);
+    if (wrong == NULL) wrong = check_edges(graph, result);
     return wrong != NULL ? wrong : check_totals(graph, result);
 }
 

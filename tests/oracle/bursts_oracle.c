@@ -30,8 +30,7 @@ size_t oracle_unit_bursts(sf_unit_burst *bursts, const int64_t *times_ns, size_t
         while (to + 1 < count && times_ns[to + 1] - times_ns[to] <= rule->within_ns)
             to++;
         sf_unit_burst burst = from_first_short(times_ns, from, to, rule);
-        if (burst.spikes > 0)
-            bursts[found++] = burst;
+        if (burst.spikes > 0) bursts[found++] = burst;
         from = to + 1;
     }
     while (i + 1 < found) {
@@ -149,10 +148,8 @@ static double log_valley(const int64_t *times_ns, size_t count)
 size_t oracle_log_isi(sf_unit_burst *bursts, const int64_t *times_ns, size_t count, uint64_t least_spikes)
 {
     double valley = log_valley(times_ns, count);
-    if (valley == 0)
-        return 0;
-    if (valley < 0 || valley >= 999.9999)
-        valley = 100;
+    if (valley == 0) return 0;
+    if (valley < 0 || valley >= 999.9999) valley = 100;
     return runs_with_core(bursts, times_ns, count, round(fmin(valley, 100) * 1e6), round(valley * 1e6),
                           least_spikes);
 }
@@ -164,8 +161,7 @@ size_t oracle_cma(sf_unit_burst *bursts, const int64_t *times_ns, size_t count, 
         least = fmin(least, interval(times_ns, i));
         most = fmax(most, interval(times_ns, i));
     }
-    if (count < 3 || least == most)
-        return 0;
+    if (count < 3 || least == most) return 0;
     double width = (most - least) / (most - least < 1e6 ? 10 : 1000), sum = 0;
     size_t bins = (size_t)floor(most / width + 1 + 1e-10), top = 0, at[2];
     double *cma = calloc(bins, sizeof *cma);
@@ -196,8 +192,7 @@ size_t oracle_cma(sf_unit_burst *bursts, const int64_t *times_ns, size_t count, 
     for (int k = 0; k < 2; k++) {
         at[k] = top;
         for (size_t bin = top; bin < bins; bin++)
-            if (fabs(cma[bin] - alpha[k] * cma[top]) < fabs(cma[at[k]] - alpha[k] * cma[top]))
-                at[k] = bin;
+            if (fabs(cma[bin] - alpha[k] * cma[top]) < fabs(cma[at[k]] - alpha[k] * cma[top])) at[k] = bin;
     }
     free(cma);
     double core = ceil(((double)at[0] + 0.5) * width) - 1, wider = ceil(((double)at[1] + 0.5) * width) - 1;
@@ -211,8 +206,7 @@ static double surprise(const int64_t *times_ns, size_t first, size_t spikes, dou
 {
     double mean = (double)(times_ns[first + spikes - 1] - times_ns[first]) / mean_interval, tail = 0;
     double least = (double)spikes - 1;
-    if (mean == 0)
-        return INFINITY;
+    if (mean == 0) return INFINITY;
     double top = fmax(least, mean), scale = top * log(mean) - mean - lgamma(top + 1);
     for (double k = least; k < least + 300 + 10 * mean; k++)
         tail += exp(k * log(mean) - mean - lgamma(k + 1) - scale);
@@ -271,8 +265,7 @@ size_t oracle_isi_n(size_t *first, size_t *spikes, const int64_t *times_ns, size
             found += spikes[found] >= needed;
             in_burst = false;
         }
-        if (i == count || !meets[i])
-            continue;
+        if (i == count || !meets[i]) continue;
         if (!in_burst) {
             first[found] = i;
             spikes[found] = 0;
@@ -374,8 +367,7 @@ size_t oracle_network_bursts(sf_span *spans, const sf_recording *recording, cons
 {
     table t = {.recording = recording, .recorded = recorded_within(recording, INT64_MIN, INT64_MAX)};
     size_t found = 0;
-    if (recording->spike_count == 0)
-        return 0;
+    if (recording->spike_count == 0) return 0;
     t.origin = recording->spikes[0].time_ns;
     t.bins = (recording->spikes[recording->spike_count - 1].time_ns - t.origin) / BIN + 1;
     double *held = calloc((size_t)t.bins, sizeof *held), *means = calloc((size_t)t.bins, sizeof *means);
@@ -392,8 +384,7 @@ size_t oracle_network_bursts(sf_span *spans, const sf_recording *recording, cons
             for (int64_t at = from, length = INT64_C(1) << scale; at + length <= to; at++)
                 burst = burst || stands_out(held + at, means + at, length, clumps[scale]);
         const sf_span span = {t.origin + from * BIN, t.origin + to * BIN};
-        if (burst && is_shared(&t, rule, span.start_ns, span.stop_ns))
-            spans[found++] = span;
+        if (burst && is_shared(&t, rule, span.start_ns, span.stop_ns)) spans[found++] = span;
     }
     free(held);
     free(means);

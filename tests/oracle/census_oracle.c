@@ -13,8 +13,7 @@ static char letter(int mutual, int one_way, const int out[3], const int in[3])
         down = down || out[v] == 2;
         up = up || in[v] == 2;
     }
-    if (mutual == 0 && one_way == 3)
-        return down ? 'T' : 'C';
+    if (mutual == 0 && one_way == 3) return down ? 'T' : 'C';
     return down ? 'D' : up ? 'U' : 'C';
 }
 
@@ -35,11 +34,9 @@ static void name_triad(char name[40], const sf_csr *graph, const uint32_t v[3])
         }
     }
     char last = '\0';
-    if (one_way >= 2)
-        last = letter(mutual, one_way, out, in);
+    if (one_way >= 2) last = letter(mutual, one_way, out, in);
     for (int i = 0; i < 3 && mutual == 1 && one_way == 1; i++)
-        if (in[i] == 1)
-            last = in_pair[i] ? 'D' : 'U'; /* down into the mutual pair, or up out of it */
+        if (in[i] == 1) last = in_pair[i] ? 'D' : 'U'; /* down into the mutual pair, or up out of it */
     snprintf(name, 40, "%d%d%d%c", mutual, one_way, 3 - mutual - one_way, last);
 }
 

@@ -10,8 +10,7 @@
 /* lo < dt <= hi, in unsigned arithmetic because times may be anywhere in int64. */
 static bool linked(const sf_spike *from, const sf_spike *to, sf_delay delay)
 {
-    if (to->time_ns <= from->time_ns)
-        return false;
+    if (to->time_ns <= from->time_ns) return false;
     uint64_t elapsed = (uint64_t)to->time_ns - (uint64_t)from->time_ns;
     return elapsed > (uint64_t)delay.low_ns && elapsed <= (uint64_t)delay.high_ns;
 }
@@ -20,10 +19,8 @@ static bool linked(const sf_spike *from, const sf_spike *to, sf_delay delay)
 static long latest_start(const sf_spike *spikes, size_t end, const sf_episode *episode, uint32_t node,
                          const long *shorter)
 {
-    if (spikes[end].unit != episode->units[node])
-        return NO_START;
-    if (node == 0)
-        return (long)end;
+    if (spikes[end].unit != episode->units[node]) return NO_START;
+    if (node == 0) return (long)end;
     long latest = NO_START;
     for (size_t before = 0; before < end; before++)
         if (shorter[before] > latest && linked(&spikes[before], &spikes[end], episode->delays[node - 1]))
@@ -75,8 +72,7 @@ typedef struct enumeration {
 static void extend(enumeration *all, size_t at, uint32_t nodes)
 {
     if (nodes == all->episode->size) {
-        if (at == all->end && all->best[all->start] + 1 > all->most)
-            all->most = all->best[all->start] + 1;
+        if (at == all->end && all->best[all->start] + 1 > all->most) all->most = all->best[all->start] + 1;
         return;
     }
     for (size_t next = at + 1; next < all->count; next++)
@@ -91,8 +87,7 @@ uint64_t oracle_count_brute(const sf_spike *spikes, size_t count, const sf_episo
     for (size_t end = 0; end < count; end++) {
         enumeration all = {.spikes = spikes, .count = count, .episode = episode, .best = best, .end = end};
         for (all.start = 0; all.start <= end; all.start++)
-            if (spikes[all.start].unit == episode->units[0])
-                extend(&all, all.start, 1);
+            if (spikes[all.start].unit == episode->units[0]) extend(&all, all.start, 1);
         best[end + 1] = all.most > best[end] ? all.most : best[end];
     }
     uint64_t total = best[count];
@@ -107,8 +102,7 @@ int check_occurrences(int64_t **times, size_t *count, const sf_spike *spikes, si
     *count = 0;
     sf_counter *counter;
     int status = sf_counter_open(&counter, spikes, spike_count, unit_count, episode, 1, NULL, 1, error);
-    if (status == SF_OK)
-        status = sf_counter_occurrences(counter, 0, times, count, error);
+    if (status == SF_OK) status = sf_counter_occurrences(counter, 0, times, count, error);
     sf_counter_close(counter);
     return status;
 }

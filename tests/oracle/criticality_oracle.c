@@ -15,8 +15,7 @@ size_t oracle_avalanches(sf_avalanche *items, const sf_spike *spikes, size_t cou
     for (size_t from = 1; from < bins; from++) {
         size_t to = from;
         uint64_t size = 0;
-        if (held[from] == 0 || held[from - 1] != 0)
-            continue;
+        if (held[from] == 0 || held[from - 1] != 0) continue;
         while (to < bins && held[to] != 0)
             size += held[to++];
         if (to < bins)
@@ -108,8 +107,7 @@ oracle_power oracle_power_fit(const uint64_t *values, size_t count, size_t least
             tail += values[i] >= xmin;
             is_value += values[i] == xmin;
         }
-        if (is_value == 0 || tail < least)
-            continue;
+        if (is_value == 0 || tail < least) continue;
         double a = best_exponent(values, count, xmin), all = oracle_zeta(a, (double)xmin), upto = 0,
                distance = 0;
         for (uint64_t x = xmin; x <= most; x++) {
@@ -119,8 +117,7 @@ oracle_power oracle_power_fit(const uint64_t *values, size_t count, size_t least
                 held += values[i] >= xmin && values[i] <= x;
             distance = fmax(distance, fabs((double)held / (double)tail - upto));
         }
-        if (distance < best.distance)
-            best = (oracle_power){xmin, a, distance};
+        if (distance < best.distance) best = (oracle_power){xmin, a, distance};
     }
     return best;
 }

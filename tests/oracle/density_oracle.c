@@ -186,8 +186,7 @@ static double normal_quantile(double p)
                                 1.42151175831644588870e-7,
                                 2.04426310338993978564e-15};
     double q = p - 0.5;
-    if (fabs(q) <= 0.425)
-        return q * ratio(a, b, 0.180625 - q * q);
+    if (fabs(q) <= 0.425) return q * ratio(a, b, 0.180625 - q * q);
     double r = sqrt(-log(q < 0 ? p : 1 - p));
     double x = r <= 5 ? ratio(c, d, r - 1.6) : ratio(e, f, r - 5);
     return q < 0 ? -x : x;
@@ -243,8 +242,7 @@ double *check_samples(const char *set, size_t n, size_t *columns)
                 {"delay", 4, 2, 1, delay_row},
                 {"array8", 5, 9, 8, array8_row}};
     for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++) {
-        if (strcmp(sets[s].name, set) != 0)
-            continue;
+        if (strcmp(sets[s].name, set) != 0) continue;
         *columns = sets[s].columns;
         double *rows = malloc(n * sets[s].columns * sizeof *rows);
         for (size_t i = 0; rows != NULL && i < n; i++) {
@@ -269,8 +267,7 @@ int check_kernels(double *values, const double *points, size_t count, const doub
     double *places = malloc((count + 1) * sizeof *places);
     for (size_t k = 0; k < count; k++)
         places[k] = domain == SF_DOMAIN_LOG && points[k] <= 0 ? -INFINITY : sf_axis_of(domain, points[k]);
-    if (status == SF_OK)
-        status = sf_kernels_density(&kernels, values, places, count, threads, NULL, error);
+    if (status == SF_OK) status = sf_kernels_density(&kernels, values, places, count, threads, NULL, error);
     free(places);
     sf_kernels_close(&kernels);
     return status;

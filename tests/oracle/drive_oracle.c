@@ -72,8 +72,7 @@ static double tspe(const trains *t, size_t from, size_t to)
                         double correlation = (counted(t, from, to, at) - x * y / bins) / scale;
                         all += correlation * (inside ? 2.0 / seen : -1.0 / surround);
                     }
-        if (fabs(all) > fabs(best))
-            best = all;
+        if (fabs(all) > fabs(best)) best = all;
     }
     return best;
 }
@@ -97,8 +96,7 @@ static double transfer_entropy(const trains *t, size_t from, size_t to)
                            all = alike + cells[!y][past][0] + cells[!y][past][1];
                     sum += c > 0 ? c / bins * log2(c / with / (alike / all)) : 0;
                 }
-        if (sum > fabs(best))
-            best = together * bins >= spikes_of(t, from) * spikes_of(t, to) ? sum : -sum;
+        if (sum > fabs(best)) best = together * bins >= spikes_of(t, from) * spikes_of(t, to) ? sum : -sum;
     }
     return best;
 }
@@ -106,8 +104,7 @@ static double transfer_entropy(const trains *t, size_t from, size_t to)
 static bool fires_within(const trains *t, size_t unit, int from, int to)
 {
     for (int bin = from; bin <= to; bin++)
-        if (bin >= 0 && bin < BINS && t->fired[unit][bin])
-            return true;
+        if (bin >= 0 && bin < BINS && t->fired[unit][bin]) return true;
     return false;
 }
 
@@ -235,8 +232,7 @@ void drive_oracle(double *statistic, sf_drive_method method, const sf_spike *spi
     t.first_lag = first_lag;
     t.last_lag = last_lag;
     lay_out(&t, spikes, count, observed, observed_count);
-    if (method == SF_DRIVE_REGRESSION)
-        regress(statistic, &t);
+    if (method == SF_DRIVE_REGRESSION) regress(statistic, &t);
     for (size_t from = 0; from < units; from++)
         for (size_t to = 0; to < units; to++)
             if (from == to)

@@ -25,8 +25,7 @@ static void add_columns(sf_edge_list *list, test_random *random, const match_kin
         for (size_t e = 0; e < list->edge_count; e++)
             list->edge_columns.items[index].values[e] = (double)test_random_below(random, 2);
     }
-    if (!k->attributed)
-        return;
+    if (!k->attributed) return;
     assert_int_equal(sf_columns_add(&list->vertex_columns, "rate", &index, NULL), SF_OK);
     for (size_t v = 0; v < list->vertex_count; v++)
         list->vertex_columns.items[index].values[v] =
@@ -59,8 +58,7 @@ sf_csr match_draw_graph(test_random *random, const match_kind *k)
     add_columns(&list, random, k);
     sf_csr graph;
     sf_error error;
-    if (sf_csr_build(&graph, &list, 0, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_csr_build(&graph, &list, 0, &error) != SF_OK) fail_msg("%s", error.text);
     sf_edge_list_free(&list);
     return graph;
 }
@@ -78,10 +76,8 @@ sf_csr match_draw_hubs(test_random *random, const match_kind *k, uint32_t vertic
     for (uint32_t e = 0; e < edges; e++)
         assert_int_equal(
             sf_edge_list_add(&list, draw_hub(random, vertices), draw_hub(random, vertices), NULL), SF_OK);
-    if (k->labelled)
-        assert_int_equal(sf_columns_grow(&list.vertex_columns, vertices, NULL), SF_OK);
-    if (k->edge_labelled)
-        assert_int_equal(sf_columns_grow(&list.edge_columns, list.edge_count, NULL), SF_OK);
+    if (k->labelled) assert_int_equal(sf_columns_grow(&list.vertex_columns, vertices, NULL), SF_OK);
+    if (k->edge_labelled) assert_int_equal(sf_columns_grow(&list.edge_columns, list.edge_count, NULL), SF_OK);
     add_columns(&list, random, k);
     sf_csr graph;
     assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL), SF_OK);
@@ -142,7 +138,6 @@ sf_pattern match_draw_pattern(test_random *random, const match_kind *k, uint32_t
         assert_int_equal(
             sf_pattern_add_edge(&pattern, from, to, label, test_random_below(random, 8) == 0, NULL), SF_OK);
     }
-    if (k->attributed)
-        draw_terms(&pattern, random);
+    if (k->attributed) draw_terms(&pattern, random);
     return pattern;
 }

@@ -6,14 +6,12 @@
 static bool meets_term(const sf_columns *columns, size_t row, const sf_term *term)
 {
     size_t index = sf_columns_find(columns, term->attribute);
-    if (index == SF_NO_COLUMN)
-        return false;
+    if (index == SF_NO_COLUMN) return false;
     const sf_attribute *column = &columns->items[index];
     double value = column->values[row];
     if (term->word == NULL)
         return !sf_attribute_is_text(column) && sf_compare(value, term->comparison, term->number);
-    if (!sf_attribute_is_text(column) || value != value)
-        return false;
+    if (!sf_attribute_is_text(column) || value != value) return false;
     bool equal = strcmp(column->words.items[(size_t)value], term->word) == 0;
     return term->comparison == SF_EQUAL ? equal : !equal;
 }
@@ -21,8 +19,7 @@ static bool meets_term(const sf_columns *columns, size_t row, const sf_term *ter
 static bool meets_terms(const sf_columns *columns, size_t row, const sf_term *terms, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!meets_term(columns, row, &terms[i]))
-            return false;
+        if (!meets_term(columns, row, &terms[i])) return false;
     return true;
 }
 
@@ -31,15 +28,12 @@ static bool has_edge(const sf_csr *data, uint32_t v, uint32_t w, const sf_patter
 {
     for (uint64_t e = data->offsets[v]; e < data->offsets[v + 1]; e++) {
         size_t row = e - data->offsets[0];
-        if (data->targets[e] != w)
-            continue;
-        if (edge == NULL)
-            return true;
+        if (data->targets[e] != w) continue;
+        if (edge == NULL) return true;
         if (edge->label != SF_ANY_LABEL &&
             (data->edge_labels == NULL || data->edge_labels[row] != edge->label))
             continue;
-        if (meets_terms(&data->edge_columns, row, edge->terms, edge->term_count))
-            return true;
+        if (meets_terms(&data->edge_columns, row, edge->terms, edge->term_count)) return true;
     }
     return false;
 }
@@ -58,8 +52,7 @@ static bool is_pattern_edge(const sf_pattern *pattern, uint32_t u, uint32_t w)
 {
     for (size_t e = 0; e < pattern->edge_count; e++) {
         const sf_pattern_edge *edge = &pattern->edges[e];
-        if (edge->absent)
-            continue;
+        if (edge->absent) continue;
         if ((edge->from == u && edge->to == w) || (!pattern->directed && edge->from == w && edge->to == u))
             return true;
     }
@@ -75,13 +68,10 @@ static bool holds(const sf_csr *data, const sf_pattern *pattern, sf_semantics se
         if (vertex->label != SF_ANY_LABEL &&
             (data->vertex_labels == NULL || data->vertex_labels[vertices[u]] != vertex->label))
             return false;
-        if (!meets_terms(&data->vertex_columns, vertices[u], vertex->terms, vertex->term_count))
-            return false;
+        if (!meets_terms(&data->vertex_columns, vertices[u], vertex->terms, vertex->term_count)) return false;
         for (uint32_t w = 0; w < count; w++) {
-            if (w == u)
-                continue;
-            if (semantics != SF_HOMOMORPHISM && vertices[u] == vertices[w])
-                return false;
+            if (w == u) continue;
+            if (semantics != SF_HOMOMORPHISM && vertices[u] == vertices[w]) return false;
             if (semantics == SF_INDUCED && !is_pattern_edge(pattern, u, w) &&
                 has_edge(data, vertices[u], vertices[w], NULL))
                 return false;
@@ -103,8 +93,7 @@ static bool holds(const sf_csr *data, const sf_pattern *pattern, sf_semantics se
 static uint64_t extend(const sf_csr *data, const sf_pattern *pattern, sf_semantics semantics,
                        uint32_t *vertices, uint32_t depth)
 {
-    if (depth == pattern->vertex_count)
-        return 1;
+    if (depth == pattern->vertex_count) return 1;
     uint64_t count = 0;
     for (uint32_t v = 0; v < data->vertex_count; v++) {
         vertices[depth] = v;
@@ -133,8 +122,7 @@ static bool has_pattern_edge(const sf_pattern *pattern, uint32_t u, uint32_t w, 
         const sf_pattern_edge *edge = &pattern->edges[e];
         bool same = edge->from == u && edge->to == w;
         bool turned = !pattern->directed && edge->from == w && edge->to == u;
-        if ((same || turned) && edge->label == label && edge->absent == absent)
-            return true;
+        if ((same || turned) && edge->label == label && edge->absent == absent) return true;
     }
     return false;
 }
@@ -142,8 +130,7 @@ static bool has_pattern_edge(const sf_pattern *pattern, uint32_t u, uint32_t w, 
 static bool is_automorphism(const sf_pattern *pattern, const uint32_t *image)
 {
     for (uint32_t u = 0; u < pattern->vertex_count; u++)
-        if (pattern->vertices[u].label != pattern->vertices[image[u]].label)
-            return false;
+        if (pattern->vertices[u].label != pattern->vertices[image[u]].label) return false;
     for (size_t e = 0; e < pattern->edge_count; e++) {
         const sf_pattern_edge *edge = &pattern->edges[e];
         if (!has_pattern_edge(pattern, image[edge->from], image[edge->to], edge->label, edge->absent))
@@ -154,16 +141,14 @@ static bool is_automorphism(const sf_pattern *pattern, const uint32_t *image)
 
 static uint64_t permute(const sf_pattern *pattern, uint32_t *image, uint32_t depth)
 {
-    if (depth == pattern->vertex_count)
-        return is_automorphism(pattern, image);
+    if (depth == pattern->vertex_count) return is_automorphism(pattern, image);
     uint64_t count = 0;
     for (uint32_t v = 0; v < pattern->vertex_count; v++) {
         bool taken = false;
         for (uint32_t i = 0; i < depth; i++)
             taken |= image[i] == v;
         image[depth] = v;
-        if (!taken)
-            count += permute(pattern, image, depth + 1);
+        if (!taken) count += permute(pattern, image, depth + 1);
     }
     return count;
 }

@@ -39,8 +39,7 @@ typedef struct walk {
 
 static void go(walk *w, size_t at, double length)
 {
-    if (length > w->best)
-        return;
+    if (length > w->best) return;
     if (at == w->to) {
         if (length < w->best) {
             w->best = length;
@@ -81,8 +80,7 @@ static double local_efficiency(const slow_net *net, size_t v, bool weighted)
         k += near[i] = i != v && (net->weights[v][i] > 0 || net->weights[i][v] > 0);
     for (size_t i = 0; i < net->count; i++)
         for (size_t j = 0; j < net->count; j++)
-            if (i != j && near[i] && near[j])
-                sum += 1 / walk_between(net, i, j, weighted, near).best;
+            if (i != j && near[i] && near[j]) sum += 1 / walk_between(net, i, j, weighted, near).best;
     return k > 1 ? sum / (k * (k - 1)) : 0;
 }
 
@@ -96,8 +94,7 @@ static void measure_paths(sf_network *network, sf_vertex_measures *vertices, con
         double own = 0, reached = 0;
         for (size_t j = 0; j < n; j++) {
             walk w = walk_between(net, i, j, weighted, NULL);
-            if (i == j || isinf(w.best))
-                continue;
+            if (i == j || isinf(w.best)) continue;
             reached++;
             own += w.best;
             inverse += 1 / w.best;
@@ -186,8 +183,7 @@ static void count_components(sf_network *network, const slow_net *net)
     for (size_t round = 0; round < net->count; round++)
         for (size_t i = 0; i < net->count; i++)
             for (size_t j = 0; j < net->count; j++)
-                if (net->weights[i][j] > 0)
-                    of[i] = of[j] = of[i] < of[j] ? of[i] : of[j];
+                if (net->weights[i][j] > 0) of[i] = of[j] = of[i] < of[j] ? of[i] : of[j];
     for (size_t v = 0; v < net->count; v++) {
         uint64_t size = 0;
         for (size_t w = 0; w < net->count; w++)
@@ -244,16 +240,14 @@ double slow_modularity(const slow_net *net, const uint64_t *module, bool weighte
         }
     for (size_t i = 0; i < net->count; i++)
         for (size_t j = 0; j < net->count; j++)
-            if (module[i] == module[j])
-                sum += a[i][j] - resolution * out[i] * in[j] / total;
+            if (module[i] == module[j]) sum += a[i][j] - resolution * out[i] * in[j] / total;
     return sum / total;
 }
 
 static double best_from(const slow_net *net, bool weighted, double resolution, uint64_t *module, size_t v,
                         uint64_t used)
 {
-    if (v == net->count)
-        return slow_modularity(net, module, weighted, resolution);
+    if (v == net->count) return slow_modularity(net, module, weighted, resolution);
     double best = -INFINITY;
     for (module[v] = 0; module[v] <= used; module[v]++) {
         uint64_t own = module[v];
@@ -277,8 +271,7 @@ double slow_participation(const slow_net *net, const uint64_t *module, bool weig
     for (size_t w = 0; w < net->count; w++) {
         double between = a[v][w] + a[w][v];
         all += between;
-        if (between > 0)
-            to[module[w]] += between;
+        if (between > 0) to[module[w]] += between;
     }
     for (size_t m = 0; m < net->count; m++)
         squares += to[m] * to[m];
@@ -304,8 +297,7 @@ double slow_module_degree_z(const slow_net *net, const uint64_t *module, size_t 
         }
     mean /= members;
     for (size_t w = 0; w < net->count; w++)
-        if (module[w] == module[v])
-            variance += pow(within(net, module, w) - mean, 2) / members;
+        if (module[w] == module[v]) variance += pow(within(net, module, w) - mean, 2) / members;
     return variance > 0 ? (within(net, module, v) - mean) / sqrt(variance) : NAN;
 }
 

@@ -44,14 +44,12 @@ static void add_access(program *into, const sf_plan_access *access, const uint32
 {
     const sf_plan_element *element = &access->element;
     bool all = element->depth == 0 ? element->parameter == SF_PLAN_NONE : element->at[0].kind == SF_PLAN_ANY;
-    if (element->depth == 0)
-        add_action(into, access, element->tree, 0, salt);
+    if (element->depth == 0) add_action(into, access, element->tree, 0, salt);
     for (uint32_t child = 0; child < ORACLE_CHILDREN; child++) {
         bool named =
             element->depth > 0 && (element->at[0].kind == SF_PLAN_VARIABLE ? values[element->at[0].number]
                                                                            : element->at[0].number) == child;
-        if (all || named)
-            add_action(into, access, element->tree, 1 + child, salt);
+        if (all || named) add_action(into, access, element->tree, 1 + child, salt);
     }
 }
 
@@ -64,8 +62,7 @@ static bool reads(sf_plan_operation operation)
 static void compile_call(program *into, const oracle_call *call, int64_t salt)
 {
     for (size_t i = 0; i < call->in->count; i++)
-        if (reads(call->in->items[i].operation))
-            add_access(into, &call->in->items[i], call->values, salt);
+        if (reads(call->in->items[i].operation)) add_access(into, &call->in->items[i], call->values, salt);
     for (size_t i = 0; i < call->out->count; i++)
         add_access(into, &call->out->items[i], call->values, salt);
 }
@@ -147,8 +144,7 @@ static void run_mixed(outcome *into, const model *before, const program *first, 
     *into = (outcome){.after = *before};
     while (done[0] < first->count || done[1] < second->count) {
         int which = choose(context);
-        if (done[which] == programs[which]->count)
-            which = 1 - which;
+        if (done[which] == programs[which]->count) which = 1 - which;
         act(&into->after, &programs[which]->actions[done[which]++], &into->known[which]);
     }
 }
@@ -171,18 +167,15 @@ static int by_value(const void *left, const void *right)
 
 static bool same(const outcome *one, const outcome *other, bool as_sets)
 {
-    if (memcmp(one->known, other->known, sizeof one->known) != 0)
-        return false;
+    if (memcmp(one->known, other->known, sizeof one->known) != 0) return false;
     for (size_t i = 0; i < CELLS; i++) {
         cell left = one->after.cells[i], right = other->after.cells[i];
-        if (left.value != right.value || left.count != right.count)
-            return false;
+        if (left.value != right.value || left.count != right.count) return false;
         if (as_sets) {
             qsort(left.list, left.count, sizeof *left.list, by_value);
             qsort(right.list, right.count, sizeof *right.list, by_value);
         }
-        if (memcmp(left.list, right.list, left.count * sizeof *left.list) != 0)
-            return false;
+        if (memcmp(left.list, right.list, left.count * sizeof *left.list) != 0) return false;
     }
     return true;
 }

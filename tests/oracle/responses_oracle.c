@@ -19,8 +19,7 @@ bool oracle_is_recorded(const sf_recording *recording, int64_t time_ns)
 static int64_t begin_of(const sf_response_options *options, int64_t marker_ns, uint64_t window)
 {
     int64_t length = options->to_ns - options->from_ns, begin = marker_ns;
-    if (window == 0)
-        return marker_ns + options->from_ns;
+    if (window == 0) return marker_ns + options->from_ns;
     for (uint64_t w = 0; w < window; w++)
         begin -= length;
     return begin;
@@ -30,8 +29,7 @@ static bool is_exposed(const sf_recording *recording, const sf_response_options 
                        int64_t offset_ns)
 {
     for (uint64_t w = 0; w <= options->baseline; w++)
-        if (!oracle_is_recorded(recording, begin_of(options, marker_ns, w) + offset_ns))
-            return false;
+        if (!oracle_is_recorded(recording, begin_of(options, marker_ns, w) + offset_ns)) return false;
     return true;
 }
 
@@ -105,8 +103,7 @@ static bool differs(const uint64_t *counts, size_t trials, size_t windows)
 {
     for (size_t t = 0; t < trials; t++)
         for (size_t w = 1; w < windows; w++)
-            if (counts[t * windows + w] != counts[t * windows])
-                return true;
+            if (counts[t * windows + w] != counts[t * windows]) return true;
     return false;
 }
 
@@ -165,6 +162,5 @@ void oracle_response_test(double *p, double *q, const uint64_t *counts, size_t i
     for (uint64_t level = 0; level == 0 || trials / length >= 10; level++, length *= 2)
         test_blocks(p, q, counts, items, trials, length, level, options);
     for (size_t i = 0; i < items; i++)
-        if (!differs(counts + i * trials * windows, trials, windows))
-            p[i] = q[i] = NAN;
+        if (!differs(counts + i * trials * windows, trials, windows)) p[i] = q[i] = NAN;
 }

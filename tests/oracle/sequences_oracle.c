@@ -51,8 +51,7 @@ static bool stands_at(const sf_recording *r, oracle_burst burst, const oracle_or
     }
     at[0] = first;
     at[1] = order->by == SF_ORDER_FIRST_LAST ? last : first;
-    if (order->by == SF_ORDER_RATE_PEAK)
-        at[0] = at[1] = twice_the_peak(places, count, fmax(1, deviation));
+    if (order->by == SF_ORDER_RATE_PEAK) at[0] = at[1] = twice_the_peak(places, count, fmax(1, deviation));
     return order->listed[unit] && count > 0 && count >= order->least;
 }
 
@@ -61,11 +60,9 @@ double oracle_position(const sf_recording *recording, oracle_burst burst, const 
 {
     int64_t own[2], other[2];
     double before = 0, others = 0;
-    if (!stands_at(recording, burst, order, unit, own))
-        return NAN;
+    if (!stands_at(recording, burst, order, unit, own)) return NAN;
     for (uint32_t v = 0; v < recording->units.count; v++) {
-        if (v == unit || !stands_at(recording, burst, order, v, other))
-            continue;
+        if (v == unit || !stands_at(recording, burst, order, v, other)) continue;
         others++;
         for (int end = 0; end < 2; end++)
             before += other[end] < own[end] ? 1 : other[end] == own[end] ? 0.5 : 0;
@@ -77,8 +74,7 @@ static double position_of_others(const sf_recording *recording, oracle_burst bur
                                  uint32_t unit)
 {
     double own = oracle_position(recording, burst, order, unit), sum = 0, count = 0;
-    if (!order->leaves_out || unit == order->without)
-        return order->leaves_out ? NAN : own;
+    if (!order->leaves_out || unit == order->without) return order->leaves_out ? NAN : own;
     for (uint32_t v = 0; v < recording->units.count; v++) {
         double d = oracle_position(recording, burst, order, v);
         sum += isnan(d) || v == order->without ? 0 : d;

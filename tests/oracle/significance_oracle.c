@@ -30,8 +30,7 @@ static int64_t shift(const oracle_shifting *how, uint32_t surrogate, uint32_t tr
 static int by_time_and_unit(const void *a, const void *b)
 {
     const sf_spike *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
     return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
@@ -52,8 +51,7 @@ static uint64_t count_moved(const oracle_shifting *how, sf_episode episode, move
         sf_spike spike = how->spikes[i];
         int64_t start = how->spikes[0].time_ns, since = spike.time_ns - start;
         all[count++] = (sf_spike){.time_ns = spike.time_ns, .unit = 2 * spike.unit + m.first};
-        if (spike.unit != moved)
-            continue;
+        if (spike.unit != moved) continue;
         since = m.number < 0 ? since + m.distance_ns : shift(how, (uint32_t)m.number, moved, since);
         all[count++] = (sf_spike){.time_ns = start + since, .unit = 2 * moved + !m.first};
     }
@@ -71,10 +69,8 @@ static uint64_t count_moved(const oracle_shifting *how, sf_episode episode, move
 /* How likely the difference of two uniform numbers of 0 .. 1 is below x. */
 static double likely_below(double x)
 {
-    if (x <= -1)
-        return 0;
-    if (x >= 1)
-        return 1;
+    if (x <= -1) return 0;
+    if (x >= 1) return 1;
     return x < 0 ? (1 + x) * (1 + x) / 2 : 1 - (1 - x) * (1 - x) / 2;
 }
 
@@ -103,8 +99,7 @@ static double ratio(const oracle_shifting *how, sf_delay delay)
 /* Of a train with `crowd` spikes expected in the delay: how alike two counts are, so many delays apart. */
 static double alike(double crowd, double apart)
 {
-    if (fabs(apart) >= 1)
-        return 0;
+    if (fabs(apart) >= 1) return 0;
     return crowd < 1e-9 ? 1 - fabs(apart) : (exp(-crowd * fabs(apart)) - exp(-crowd)) / (1 - exp(-crowd));
 }
 
@@ -236,8 +231,7 @@ static half_verdict judge_end(const oracle_shifting *how, const sf_episode *epis
 oracle_verdict oracle_significance(const oracle_shifting *how, const sf_episode *episode)
 {
     half_verdict last = judge_end(how, episode, false);
-    if (episode->size == 2)
-        return (oracle_verdict){last.p, last.p, NAN, NAN, last.expected};
+    if (episode->size == 2) return (oracle_verdict){last.p, last.p, NAN, NAN, last.expected};
     half_verdict first = judge_end(how, episode, true);
     double links = 0;
     for (uint32_t k = 0; k + 1 < episode->size; k++) {
@@ -294,8 +288,7 @@ static uint64_t count_group(const oracle_shifting *how, const sf_episode *episod
     }
     qsort(all, how->count, sizeof *all, by_time_and_unit);
     uint64_t found = oracle_count(all, how->count, episode);
-    if (near != NULL)
-        *near += near_last(all, how->count, episode);
+    if (near != NULL) *near += near_last(all, how->count, episode);
     free(all);
     return found;
 }

@@ -15,8 +15,7 @@ static void measure_places(sf_overview_columns *overview, const sf_units *units)
     overview->x_um[1] = overview->y_um[1] = -INFINITY;
     for (size_t i = 0; i < units->count; i++) {
         const sf_unit *unit = &units->items[i];
-        if (isnan(unit->x_um) || isnan(unit->y_um))
-            continue;
+        if (isnan(unit->x_um) || isnan(unit->y_um)) continue;
         bool again = false;
         for (size_t j = 0; j < i; j++) {
             double apart = distance(unit, &units->items[j]);

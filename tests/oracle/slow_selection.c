@@ -8,8 +8,7 @@
 static bool holds(const sf_span *spans, size_t count, int64_t time_ns)
 {
     for (size_t i = 0; i < count; i++)
-        if (spans[i].start_ns <= time_ns && time_ns < spans[i].stop_ns)
-            return true;
+        if (spans[i].start_ns <= time_ns && time_ns < spans[i].stop_ns) return true;
     return false;
 }
 

@@ -52,8 +52,7 @@ static double combine(double pa, double pb, double ta, double tb)
 
 double sttc_oracle_in(sf_train a, sf_train b, const sf_sttc_options *options)
 {
-    if (a.count == 0 || b.count == 0)
-        return NAN;
+    if (a.count == 0 || b.count == 0) return NAN;
     return combine(close(a, b, options), close(b, a, options), tiled(a, options), tiled(b, options));
 }
 
@@ -131,8 +130,7 @@ void sttc_oracle_test(double *p, double *q, const sf_unit_trains *trains, const 
         maxima[s] = -INFINITY;
     for (size_t a = 0; a < trains->count; a++)
         for (size_t b = a + 1; b < trains->count; b++) {
-            if (trains->items[a].count == 0 || trains->items[b].count == 0)
-                continue;
+            if (trains->items[a].count == 0 || trains->items[b].count == 0) continue;
             list_rises(rises, a, b, trains, options);
             score(scores + place * count, rises, count);
             p[place] = 0;

@@ -43,11 +43,9 @@ static uint32_t device_count(char *why, size_t size)
 
 static int open_device(sf_backend_device **device, uint32_t index, uint64_t memory_limit, sf_error *error)
 {
-    if (devices()[index] == IS_BROKEN)
-        return sf_fail(error, SF_IO, NULL, "it does not start");
+    if (devices()[index] == IS_BROKEN) return sf_fail(error, SF_IO, NULL, "it does not start");
     *device = sf_alloc(1, sizeof **device);
-    if (*device == NULL)
-        return sf_fail_memory(error);
+    if (*device == NULL) return sf_fail_memory(error);
     (*device)->index = index;
     (*device)->memory_limit = memory_limit;
     (*device)->character = devices()[index];
@@ -75,8 +73,7 @@ static bool supports(const sf_backend_device *device, sf_operation operation, co
 
 static void stream_close(sf_backend_stream *stream)
 {
-    if (stream != NULL)
-        sf_events_close(&stream->events);
+    if (stream != NULL) sf_events_close(&stream->events);
     sf_free(stream);
 }
 
@@ -121,10 +118,8 @@ static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
 {
     int status = test_begin_job(stream->device, error);
     test_plugin_work_done.counted++;
-    if (test_plugin_work_done.wait_ms > 0)
-        usleep(1000 * test_plugin_work_done.wait_ms);
-    if (status != SF_OK)
-        return status;
+    if (test_plugin_work_done.wait_ms > 0) usleep(1000 * test_plugin_work_done.wait_ms);
+    if (status != SF_OK) return status;
     sf_count_job own = {.events = &stream->events,
                         .first = job->first,
                         .last = job->last,
@@ -132,8 +127,7 @@ static int count(sf_backend_stream *stream, const sf_backend_count *job, sf_erro
                         .threads = 1,
                         .tally = job->tally};
     memset(job->counts, 0xff, job->candidates->count * sizeof *job->counts);
-    if (test_is_lost(stream->device))
-        return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+    if (test_is_lost(stream->device)) return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
     const sf_engine *engine = &sf_engine_interval;
     if (strcmp(job->engine, "hybrid") == 0)
         engine = job->candidates->count < job->crossover ? &sf_engine_mtpe : &sf_engine_ptpe;
@@ -162,12 +156,10 @@ static int deliver(const sf_tree *tree, const sf_backend_mine *job, uint32_t siz
         const sf_node *node = &level->nodes[i];
         uint32_t parent = (*numbers)[node->parent];
         own[i] = parent != NOT_ASKED ? count : NOT_ASKED;
-        if (parent != NOT_ASKED)
-            found[count++] = (sf_found){parent, node->step, node->count};
+        if (parent != NOT_ASKED) found[count++] = (sf_found){parent, node->step, node->count};
     }
     int status = SF_NO_MEMORY;
-    if (found != NULL && own != NULL)
-        status = job->take(job->user, size, found, count, 0.5);
+    if (found != NULL && own != NULL) status = job->take(job->user, size, found, count, 0.5);
     sf_free(found);
     sf_free(*numbers);
     *numbers = own;
@@ -203,8 +195,7 @@ static int mine_tree(sf_tree *tree, sf_backend_stream *stream, const sf_backend_
     tree->unit_count = stream->events.unit_count;
     tree->delay_count = job->delay_count;
     for (uint32_t u = 0; u < tree->unit_count; u++)
-        if (sf_level_append(&tree->levels[0], 0, u, 0) != SF_OK)
-            return sf_fail_memory(error);
+        if (sf_level_append(&tree->levels[0], 0, u, 0) != SF_OK) return sf_fail_memory(error);
     int status = own.paired ? take_pairs(tree, job, error) : SF_OK;
     test_plugin_work_done.searches++;
     test_plugin_work_done.paired += own.paired;
@@ -218,19 +209,16 @@ static int mine(sf_backend_stream *stream, const sf_backend_mine *job, sf_error 
         status = sf_fail(error, SF_UNAVAILABLE, NULL, "a test device knows no distances");
     if (status == SF_OK && stream->device->character == IS_SMALL && job->last_unit > job->first_unit + 1)
         status = sf_fail(error, SF_UNAVAILABLE, NULL, "the job is too large for a small device");
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_tree tree = {0};
     status = mine_tree(&tree, stream, job, error);
     uint32_t *numbers = status == SF_OK ? number_first(&tree, job) : NULL;
-    if (status == SF_OK && numbers == NULL)
-        status = SF_NO_MEMORY;
+    if (status == SF_OK && numbers == NULL) status = SF_NO_MEMORY;
     for (uint32_t size = job->pairs != NULL ? 3 : 2; size <= job->max_size && status == SF_OK; size++) {
         status = deliver(&tree, job, size, &numbers);
         if (status == SF_OK && test_is_lost(stream->device))
             status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
-        if (tree.levels[size - 1].count == 0)
-            break;
+        if (tree.levels[size - 1].count == 0) break;
     }
     sf_free(numbers);
     sf_tree_free(&tree);
@@ -249,16 +237,14 @@ struct sf_backend_window {
 static int open_window(sf_backend_window **opened, sf_backend_device *device, sf_error *error)
 {
     *opened = sf_alloc(1, sizeof **opened);
-    if (*opened == NULL)
-        return sf_fail_memory(error);
+    if (*opened == NULL) return sf_fail_memory(error);
     (*opened)->device = device;
     return SF_OK;
 }
 
 static void close_window(sf_backend_window *window)
 {
-    if (window == NULL)
-        return;
+    if (window == NULL) return;
     sf_free(window->ring);
     sf_free(window->snapshot);
     sf_free(window);
@@ -324,11 +310,9 @@ static int lay_out(sf_backend_stream **made, sf_backend_device *device, const sf
     if (status == SF_OK && !matches(&stream->events, layout))
         status = sf_fail(error, SF_IO, NULL, "the window does not hold what it should");
     sf_free(kept);
-    if (status == SF_OK)
-        stream->device = device;
+    if (status == SF_OK) stream->device = device;
     *made = status == SF_OK ? stream : NULL;
-    if (status != SF_OK)
-        stream_close(stream);
+    if (status != SF_OK) stream_close(stream);
     return status;
 }
 
@@ -348,8 +332,7 @@ struct sf_backend_spikes {
 
 static void forget(sf_backend_spikes *sent)
 {
-    if (sent != NULL)
-        sf_free(sent->packed);
+    if (sent != NULL) sf_free(sent->packed);
     sf_free(sent);
 }
 
@@ -359,8 +342,7 @@ static size_t count_units(const sf_backend_spikes *sent, uint64_t *unit_spikes, 
     test_plugin_work_done.units_counted++;
     for (size_t i = 0; i < sent->count; i++) {
         uint32_t unit = sf_packed_unit(sent->packed[i], sent->packing);
-        if (unit >= unit_count || (i > 0 && sent->packed[i] < sent->packed[i - 1]))
-            return i;
+        if (unit >= unit_count || (i > 0 && sent->packed[i] < sent->packed[i - 1])) return i;
         unit_spikes[unit]++;
     }
     return sent->count;
@@ -409,8 +391,7 @@ static int lay_out_sent(sf_backend_stream **made, sf_backend_spikes *sent, const
     test_plugin_work_done.raw++;
     test_plugin_work_done.raw_spikes += (uint32_t)sent->count;
     sf_spike *spikes = sf_resize(NULL, sent->count, sizeof *spikes);
-    if (spikes == NULL)
-        return sf_fail_memory(error);
+    if (spikes == NULL) return sf_fail_memory(error);
     for (size_t i = 0; i < sent->count; i++)
         spikes[i] = (sf_spike){.time_ns = sf_packed_time_ns(sent->packed[i], sent->packing),
                                .unit = sf_packed_unit(sent->packed[i], sent->packing)};

@@ -17,8 +17,7 @@ struct sf_backend_samples {
 
 static void close_samples(sf_backend_samples *samples)
 {
-    if (samples != NULL)
-        sf_free(samples->columns);
+    if (samples != NULL) sf_free(samples->columns);
     sf_free(samples);
 }
 
@@ -26,8 +25,7 @@ static int open_samples(sf_backend_samples **opened, sf_backend_device *device, 
                         size_t n, size_t d, sf_error *error)
 {
     sf_backend_samples *samples = sf_alloc(1, sizeof *samples);
-    if (samples == NULL)
-        return sf_fail_memory(error);
+    if (samples == NULL) return sf_fail_memory(error);
     *samples = (sf_backend_samples){device, sf_resize(NULL, n, d * sizeof *columns), n, d};
     if (samples->columns == NULL) {
         close_samples(samples);
@@ -68,8 +66,7 @@ static int functional(sf_backend_samples *samples, const double c[4], double g, 
             double u = distance(samples, i, j) / (g * g);
             *sum += (c[0] + u * (c[1] + u * (c[2] + u * c[3]))) * exp(-u / 2);
         }
-        if (i == samples->n / 2)
-            status = go_on(samples, progress, error);
+        if (i == samples->n / 2) status = go_on(samples, progress, error);
     }
     return status;
 }
@@ -90,8 +87,7 @@ static int scores(sf_backend_samples *samples, const double *h, size_t count, co
                 sums[4 * m + 3] += e * e * y;
             }
         }
-        if (i == samples->n / 2)
-            status = go_on(samples, progress, error);
+        if (i == samples->n / 2) status = go_on(samples, progress, error);
     }
     return status;
 }

@@ -46,16 +46,14 @@ static int copy_lists(sf_csr *csr, const sf_backend_lists *lists, uint32_t first
 
 static void close_graph(sf_backend_graph *graph)
 {
-    if (graph != NULL)
-        sf_csr_free(&graph->csr);
+    if (graph != NULL) sf_csr_free(&graph->csr);
     sf_free(graph);
 }
 
 static int new_graph(sf_backend_graph **graph, sf_backend_device *device, sf_error *error)
 {
     *graph = sf_alloc(1, sizeof **graph);
-    if (*graph == NULL)
-        return sf_fail_memory(error);
+    if (*graph == NULL) return sf_fail_memory(error);
     (*graph)->device = device;
     return SF_OK;
 }
@@ -73,8 +71,7 @@ static int open_graph(sf_backend_graph **graph, sf_backend_device *device, const
                       sf_error *error)
 {
     int status = new_graph(graph, device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = copy_lists(&(*graph)->csr, &arrays->out, 0, arrays->vertex_count, error);
     return keep_or_close(graph, status);
 }
@@ -84,11 +81,9 @@ static int generate(sf_backend_graph **graph, sf_backend_device *device, const s
 {
     sf_edge_list list;
     int status = new_graph(graph, device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_kronecker_edges(&list, kind, 1, NULL, error);
-    if (status == SF_OK)
-        status = sf_csr_build(&(*graph)->csr, &list, SF_CSR_SIMPLE, error);
+    if (status == SF_OK) status = sf_csr_build(&(*graph)->csr, &list, SF_CSR_SIMPLE, error);
     sf_edge_list_free(&list);
     return keep_or_close(graph, status);
 }
@@ -102,10 +97,8 @@ static int read_graph(sf_backend_graph *graph, uint64_t *offsets, uint32_t *targ
 {
     (void)error;
     const sf_csr *csr = &graph->csr;
-    if (offsets != NULL)
-        memcpy(offsets, csr->offsets, ((size_t)csr->vertex_count + 1) * sizeof *offsets);
-    if (targets != NULL)
-        memcpy(targets, csr->targets, sf_csr_edge_count(csr) * sizeof *targets);
+    if (offsets != NULL) memcpy(offsets, csr->offsets, ((size_t)csr->vertex_count + 1) * sizeof *offsets);
+    if (targets != NULL) memcpy(targets, csr->targets, sf_csr_edge_count(csr) * sizeof *targets);
     return SF_OK;
 }
 
@@ -114,8 +107,7 @@ static int open_search(sf_backend_search **search, sf_backend_graph *graph,
 {
     (void)options;
     *search = sf_alloc(1, sizeof **search);
-    if (*search == NULL)
-        return sf_fail_memory(error);
+    if (*search == NULL) return sf_fail_memory(error);
     (*search)->graph = graph;
     return SF_OK;
 }
@@ -140,14 +132,10 @@ static int search_lists(const sf_csr *csr, sf_backend_device *device, sf_backend
         status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
     if (status == SF_OK && !sf_progress_update(job->progress, "searching", 0, 1))
         status = sf_fail(error, SF_CANCELLED, NULL, "was stopped");
-    if (status == SF_OK)
-        status = sf_bfs(&result, csr, job->source, UINT32_MAX, error);
-    if (status != SF_OK)
-        return status;
-    if (job->levels != NULL)
-        memcpy(job->levels, result.levels, csr->vertex_count * sizeof *job->levels);
-    if (job->parents != NULL)
-        memcpy(job->parents, result.parents, csr->vertex_count * sizeof *job->parents);
+    if (status == SF_OK) status = sf_bfs(&result, csr, job->source, UINT32_MAX, error);
+    if (status != SF_OK) return status;
+    if (job->levels != NULL) memcpy(job->levels, result.levels, csr->vertex_count * sizeof *job->levels);
+    if (job->parents != NULL) memcpy(job->parents, result.parents, csr->vertex_count * sizeof *job->parents);
     for (uint32_t level = 0; level <= result.depth && level < job->log_room; level++)
         job->log[level] = (sf_backend_level){.found = result.level_sizes[level], .seconds = 1e-6};
     job->reached = result.reached;
@@ -180,18 +168,15 @@ static int count(sf_backend_device *device, const sf_backend_lists *out, uint32_
     test_plugin_work_done.all_reached++;
     if (status == SF_OK && test_is_lost(device))
         status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
-    if (status == SF_OK)
-        status = copy_lists(&csr, out, 0, vertex_count, error);
-    if (status == SF_OK)
-        status = sf_bfs_count(&csr, most_levels, 1, reached, depth, progress, error);
+    if (status == SF_OK) status = copy_lists(&csr, out, 0, vertex_count, error);
+    if (status == SF_OK) status = sf_bfs_count(&csr, most_levels, 1, reached, depth, progress, error);
     sf_csr_free(&csr);
     return status;
 }
 
 static void close_part(sf_backend_part *part)
 {
-    if (part != NULL)
-        sf_csr_free(&part->csr);
+    if (part != NULL) sf_csr_free(&part->csr);
     sf_free(part);
 }
 
@@ -200,15 +185,13 @@ static int copy_part(sf_backend_part **opened, sf_backend_device *device, const 
                      sf_error *error)
 {
     sf_backend_part *part = sf_alloc(1, sizeof *part);
-    if (part == NULL)
-        return sf_fail_memory(error);
+    if (part == NULL) return sf_fail_memory(error);
     part->device = device;
     part->options = *options;
     part->vertex_count = cut->first[cut->count];
     part->first = cut->first[index];
     int status = copy_lists(&part->csr, out, part->first, cut->first[index + 1], error);
-    if (status != SF_OK)
-        close_part(part);
+    if (status != SF_OK) close_part(part);
     *opened = status == SF_OK ? part : NULL;
     return status;
 }
@@ -237,8 +220,7 @@ static int join_parts(sf_csr *csr, sf_backend_part *const *parts, uint32_t count
     *csr = (sf_csr){.vertex_count = parts[0]->vertex_count,
                     .offsets = sf_resize(NULL, (size_t)parts[0]->vertex_count + 1, sizeof *csr->offsets),
                     .targets = sf_resize(NULL, edges, sizeof *csr->targets)};
-    if (csr->offsets == NULL || csr->targets == NULL)
-        return sf_fail_memory(error);
+    if (csr->offsets == NULL || csr->targets == NULL) return sf_fail_memory(error);
     edges = 0;
     for (uint32_t i = 0; i < count; i++) {
         const sf_csr *own = &parts[i]->csr;
@@ -263,8 +245,7 @@ static int note_options(sf_backend_part *const *parts, uint32_t count, sf_error 
             parts[i]->options.features != first->features)
             return sf_fail(error, SF_IO, NULL, "part %u searches otherwise than the first", i);
     test_plugin_work_done.as_enterprise += first->enterprise;
-    if (first->enterprise)
-        test_plugin_work_done.techniques = first->features;
+    if (first->enterprise) test_plugin_work_done.techniques = first->features;
     return SF_OK;
 }
 
@@ -272,11 +253,9 @@ static int run_parts(sf_backend_part *const *parts, uint32_t count, sf_backend_b
 {
     sf_csr csr;
     int status = note_options(parts, count, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = join_parts(&csr, parts, count, error);
-    if (status == SF_OK)
-        status = search_lists(&csr, parts[0]->device, job, error);
+    if (status == SF_OK) status = search_lists(&csr, parts[0]->device, job, error);
     sf_csr_free(&csr);
     return status;
 }

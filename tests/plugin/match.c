@@ -21,8 +21,7 @@ typedef struct search {
 static bool is_listed(const sf_backend_match_lists *lists, uint32_t row, uint32_t place)
 {
     for (uint64_t i = lists->offsets[row]; i < lists->offsets[row + 1]; i++)
-        if (lists->values[i] == place)
-            return true;
+        if (lists->values[i] == place) return true;
     return false;
 }
 
@@ -43,8 +42,7 @@ static bool fits(const search *s, uint32_t i)
 
 static bool is_late(const search *s)
 {
-    if (s->job->watch.deadline > 0 && sf_clock_seconds() > s->job->watch.deadline)
-        s->answer->stopped = true;
+    if (s->job->watch.deadline > 0 && sf_clock_seconds() > s->job->watch.deadline) s->answer->stopped = true;
     return s->answer->stopped;
 }
 
@@ -64,8 +62,7 @@ static void try_step(search *s, uint32_t i)
         s->place[i] = place;
         s->vertex[i] = job->sets[set][place];
         s->answer->tried++;
-        if (fits(s, i))
-            try_step(s, i + 1);
+        if (fits(s, i)) try_step(s, i + 1);
     }
 }
 
@@ -83,8 +80,7 @@ static int run(sf_backend_device *device, const sf_backend_match_job *given, sf_
                sf_error *error)
 {
     int status = test_begin_job(device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     const uint32_t *sets[SF_BACKEND_MATCH_MOST];
     sf_backend_match_lists lists[SF_BACKEND_MATCH_MOST * SF_BACKEND_MATCH_MOST];
     sf_backend_match_job job = *given;
@@ -108,8 +104,7 @@ static int run(sf_backend_device *device, const sf_backend_match_job *given, sf_
         try_step(&s, 0);
     test_plugin_work_done.tried += answer->tried;
     test_plugin_work_done.sampled += job.samples > 0;
-    if (test_is_lost(device))
-        return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+    if (test_is_lost(device)) return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
     return SF_OK;
 }
 

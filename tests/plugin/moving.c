@@ -21,8 +21,7 @@ struct sf_backend_frame {
 
 static void close_frame(sf_backend_frame *frame)
 {
-    if (frame == NULL)
-        return;
+    if (frame == NULL) return;
     sf_moving_plan_close(&frame->plan);
     sf_free(frame->points);
     sf_free(frame);
@@ -36,8 +35,7 @@ static int open_frame(sf_backend_frame **opened, sf_backend_device *device,
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a density of %zu modes is too large for a test device",
                        shape->modes);
     sf_backend_frame *frame = sf_alloc(1, sizeof *frame);
-    if (frame == NULL)
-        return sf_fail_memory(error);
+    if (frame == NULL) return sf_fail_memory(error);
     frame->device = device;
     frame->view = shape->view;
     frame->plan.options =
@@ -46,10 +44,8 @@ static int open_frame(sf_backend_frame **opened, sf_backend_device *device,
     memcpy(frame->plan.tick_points, shape->tick_points, sizeof frame->plan.tick_points);
     frame->points = sf_alloc(shape->view.bins, sizeof *frame->points);
     int status = frame->points != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK)
-        status = sf_spectrum_open(&frame->plan.spectrum, &frame->plan.frame, error);
-    if (status == SF_OK)
-        status = sf_characteristic_open(&frame->plan.all, &frame->plan.frame, error);
+    if (status == SF_OK) status = sf_spectrum_open(&frame->plan.spectrum, &frame->plan.frame, error);
+    if (status == SF_OK) status = sf_characteristic_open(&frame->plan.all, &frame->plan.frame, error);
     if (status == SF_OK)
         *opened = frame;
     else
@@ -80,8 +76,7 @@ static int draw(sf_backend_frame *frame, const sf_backend_moving_job *job, sf_mo
     int status = test_begin_job(frame->device, error);
     frame->plan.options.tick = job->tick;
     frame->plan.options.b_least = job->b_least;
-    if (test_plugin_work_done.wait_ms > 0)
-        usleep(1000 * test_plugin_work_done.wait_ms);
+    if (test_plugin_work_done.wait_ms > 0) usleep(1000 * test_plugin_work_done.wait_ms);
     for (size_t i = 0; status == SF_OK && i < job->count; i++) {
         if (i == job->count / 2 && test_is_lost(frame->device))
             return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");

@@ -28,8 +28,7 @@ static size_t chain_count(const sf_backend_pairs *p)
 
 static void close_pairs(sf_backend_pairs *pairs)
 {
-    if (pairs == NULL)
-        return;
+    if (pairs == NULL) return;
     sf_free(pairs->delays);
     sf_free(pairs->chains);
     sf_free(pairs->left);
@@ -44,8 +43,7 @@ static int open_pairs(sf_backend_pairs **opened, sf_backend_device *device, uint
 {
     *opened = NULL;
     sf_backend_pairs *p = sf_alloc(1, sizeof *p);
-    if (p == NULL)
-        return sf_fail_memory(error);
+    if (p == NULL) return sf_fail_memory(error);
     *p = (sf_backend_pairs){.device = device, .units = unit_count, .delay_count = delay_count, .self = self};
     p->delays = sf_resize(NULL, delay_count, sizeof *delays);
     p->chains = sf_alloc(chain_count(p), sizeof *p->chains);
@@ -72,8 +70,7 @@ static int lay_across(sf_pair_view *v, sf_backend_pairs *p, const sf_events *eve
     p->across_times = times != NULL ? times : p->across_times;
     uint32_t *positions = sf_resize(p->across_positions, count, sizeof *positions);
     p->across_positions = positions != NULL ? positions : p->across_positions;
-    if (times == NULL || positions == NULL)
-        return sf_fail_memory(error);
+    if (times == NULL || positions == NULL) return sf_fail_memory(error);
     for (uint32_t u = 0; u < p->units; u++)
         for (uint32_t place = events->first[u]; place < events->first[u + 1]; place++) {
             size_t at = (size_t)(place - events->first[u]) * p->units + u;
@@ -93,8 +90,7 @@ static int begin(sf_pair_view *v, sf_backend_pairs *p, const sf_backend_stream *
     int status = test_begin_job(p->device, error);
     if (status == SF_OK && test_is_lost(p->device))
         status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
-    if (test_plugin_work_done.wait_ms > 0)
-        usleep(1000 * test_plugin_work_done.wait_ms);
+    if (test_plugin_work_done.wait_ms > 0) usleep(1000 * test_plugin_work_done.wait_ms);
     test_plugin_work_done.counted++;
     for (uint32_t u = 0; u < p->units; u++) {
         p->since[u] = events->first[u];
@@ -131,8 +127,7 @@ static int leave(sf_backend_pairs *p, sf_backend_stream *stream, const sf_backen
     *left = 0;
     for (size_t i = 0; status == SF_OK && i < chain_count(p); i++) {
         uint32_t to = (uint32_t)(i % p->units), from = (uint32_t)(i / p->units % p->units);
-        if (p->chains[i].count == 0 || (rest && !p->left[i]))
-            continue;
+        if (p->chains[i].count == 0 || (rest && !p->left[i])) continue;
         p->left[i] = !sf_pair_leave(&p->chains[i], &v, p->delays[i / p->units / p->units], from, to, whole);
         *left += p->left[i];
     }
@@ -145,8 +140,7 @@ static int find(sf_backend_pairs *p, uint32_t least, sf_backend_pair *found, uin
     (void)error;
     *count = 0;
     for (size_t i = 0; i < chain_count(p); i++) {
-        if (p->chains[i].count < least)
-            continue;
+        if (p->chains[i].count < least) continue;
         if (*count < most)
             found[*count] = (sf_backend_pair){(uint32_t)(i / p->units % p->units), (uint32_t)(i % p->units),
                                               (uint32_t)(i / p->units / p->units), p->chains[i].count};

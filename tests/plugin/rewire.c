@@ -20,8 +20,7 @@ static void try_swap(const sf_backend_rewire_job *job, sf_edge *edges, uint32_t 
 {
     sf_rewire_draw draw = sf_rewire_drawn(job->seed, graph, number, job->edge_count);
     sf_edge one = edges[draw.one], other = edges[draw.other];
-    if (draw.turned && !job->directed)
-        other = (sf_edge){other.to, other.from};
+    if (draw.turned && !job->directed) other = (sf_edge){other.to, other.from};
     if (draw.one == draw.other || one.from == other.to || other.from == one.to ||
         is_there(job, edges, one.from, other.to) || is_there(job, edges, other.from, one.to))
         return;
@@ -39,8 +38,7 @@ static void count_triads(const sf_backend_rewire_job *job, const sf_edge *edges,
                 int code = 0;
                 for (int bit = 0; bit < 6; bit++)
                     code |= is_there(job, edges, ends[bit][0], ends[bit][1]) << bit;
-                if (code != 0)
-                    triads[job->classes[code]]++;
+                if (code != 0) triads[job->classes[code]]++;
             }
 }
 
@@ -62,8 +60,7 @@ static int run(sf_backend_device *device, const sf_backend_rewire_job *job, sf_e
             uint64_t *triads = job->triads + (size_t)g * SF_BACKEND_TRIADS;
             count_triads(job, edges, memset(triads, 0, SF_BACKEND_TRIADS * sizeof *triads));
         }
-        if (test_is_lost(device))
-            status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+        if (test_is_lost(device)) status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
     }
     return status;
 }

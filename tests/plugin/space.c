@@ -39,8 +39,7 @@ static bool copies(const sf_backend_watch *watch, uint32_t long_ms)
     for (uint32_t ms = 0; ms < long_ms; ms++) {
         const struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
-        if (sf_backend_watch_stops(watch, "copying"))
-            return false;
+        if (sf_backend_watch_stops(watch, "copying")) return false;
     }
     return true;
 }
@@ -55,8 +54,7 @@ int test_data_open(sf_backend_data **opened, sf_backend_device *device, const sf
     if (!copies(job->watch, test_plugin_work_done.copy_ms))
         return sf_fail(error, SF_CANCELLED, NULL, "was stopped while the graph was sent");
     *opened = sf_alloc(1, sizeof **opened);
-    if (*opened == NULL)
-        return sf_fail_memory(error);
+    if (*opened == NULL) return sf_fail_memory(error);
     **opened = (sf_backend_data){.device = device, .job = *job};
     test_plugin_work_done.graphs_sent++;
     return SF_OK;
@@ -91,8 +89,7 @@ static bool has_edge(const sf_backend_data *data, uint32_t v, uint32_t x)
 {
     const sf_backend_neighbours *l = &data->job.out;
     for (uint64_t e = l->offsets[v]; e < l->offsets[v + 1]; e++)
-        if (l->targets[e] == x)
-            return true;
+        if (l->targets[e] == x) return true;
     return false;
 }
 
@@ -120,8 +117,7 @@ static bool fits_alone(const sf_backend_data *data, const sf_backend_space_verte
         uint32_t found = 0;
         for (uint64_t e = l->offsets[v]; e < l->offsets[v + 1]; e++)
             found += data->job.labels[l->targets[e]] == t->needs[i].label;
-        if (found < t->needs[i].count)
-            return false;
+        if (found < t->needs[i].count) return false;
     }
     return true;
 }
@@ -133,8 +129,7 @@ static bool is_supported(const sf_backend_space *s, const sf_backend_space_verte
         bool found = (t->required >> x & 1) == 0;
         for (uint64_t e = l->offsets[v]; e < l->offsets[v + 1] && !found; e++)
             found = s->is[x][l->targets[e]] != 0;
-        if (!found)
-            return false;
+        if (!found) return false;
     }
     return true;
 }
@@ -162,12 +157,10 @@ static int list_candidates(sf_backend_space *s, sf_backend_space_answer *answer)
 {
     for (uint32_t u = 0; u < s->count; u++) {
         s->candidates[u] = sf_resize(NULL, s->vertices, sizeof *s->candidates[u]);
-        if (s->candidates[u] == NULL)
-            return SF_NO_MEMORY;
+        if (s->candidates[u] == NULL) return SF_NO_MEMORY;
         uint32_t count = 0, x = 0;
         for (uint32_t v = 0; v < s->vertices; v++)
-            if (s->is[u][v])
-                s->candidates[u][count++] = v;
+            if (s->is[u][v]) s->candidates[u][count++] = v;
         while (memcmp(s->is[x], s->is[u], s->vertices) != 0)
             x++;
         answer->twin[u] = x;
@@ -186,8 +179,7 @@ static int sift(sf_backend_space *s, const sf_backend_space_job *job, sf_backend
 {
     for (uint32_t u = 0; u < s->count; u++) {
         s->is[u] = sf_alloc(s->vertices, 1);
-        if (s->is[u] == NULL)
-            return SF_NO_MEMORY;
+        if (s->is[u] == NULL) return SF_NO_MEMORY;
         for (uint32_t v = 0; v < s->vertices && !answer->is_empty; v++)
             s->counts[u] += s->is[u][v] = fits_alone(s->data, &job->vertices[u], v);
         answer->filtered += !answer->is_empty;
@@ -202,14 +194,11 @@ int test_space_open(sf_backend_space **opened, sf_backend_data *data, const sf_b
 {
     *opened = NULL;
     *answer = (sf_backend_space_answer){.lost = test_data_is_lost(data)};
-    if (answer->lost)
-        return SF_OK;
+    if (answer->lost) return SF_OK;
     int status = test_begin_job(data->device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_backend_space *s = sf_alloc(1, sizeof *s);
-    if (s == NULL)
-        return sf_fail_memory(error);
+    if (s == NULL) return sf_fail_memory(error);
     s->data = data;
     s->watch = job->watch;
     s->vertices = data->job.vertex_count;
@@ -243,8 +232,7 @@ void test_space_close(sf_backend_space *s)
 static bool fits(const sf_backend_data *data, const sf_backend_link *l, uint32_t v, uint32_t x)
 {
     bool out = has_edge(data, v, x), in = has_edge(data, x, v);
-    if ((l->out && !out) || (l->no_out && out) || (l->in && !in) || (l->no_in && in))
-        return false;
+    if ((l->out && !out) || (l->no_out && out) || (l->in && !in) || (l->no_in && in)) return false;
     for (uint32_t i = 0; i < l->edge_count; i++) {
         const sf_backend_link_edge *edge = &l->edges[i];
         if (has_such_edge(data, edge->out ? v : x, edge->out ? x : v, edge->label) == edge->absent)
@@ -256,8 +244,7 @@ static bool fits(const sf_backend_data *data, const sf_backend_link *l, uint32_t
 /* Of two with an edge between them. */
 static bool goes_with(const sf_backend_data *data, const sf_backend_link *l, uint32_t v, uint32_t x)
 {
-    if (l->excluded)
-        return !fits(data, l, v, x);
+    if (l->excluded) return !fits(data, l, v, x);
     return l->along ? has_edge(data, v, x) && fits(data, l, v, x)
                     : has_edge(data, x, v) && fits(data, l, v, x);
 }
@@ -280,8 +267,7 @@ static void link_rows(sf_backend_space *s, made_links *to, const sf_backend_link
         mark_neighbours(s->data, v, is_near, 1);
         for (uint32_t place = 0; place < s->counts[l->to]; place++) {
             uint32_t x = s->candidates[l->to][place];
-            if (is_near[x] != 0 && goes_with(s->data, l, v, x))
-                to->places[count++] = place;
+            if (is_near[x] != 0 && goes_with(s->data, l, v, x)) to->places[count++] = place;
         }
         mark_neighbours(s->data, v, is_near, 0);
         to->offsets[r + 1] = count;
@@ -298,8 +284,7 @@ static int link(sf_backend_space *s, made_links *to, const sf_backend_link *l)
     to->places = sf_resize(NULL, most + 1, sizeof *to->places);
     to->rows = (uint32_t)rows;
     int status = is_near != NULL && to->offsets != NULL && to->places != NULL ? SF_OK : SF_NO_MEMORY;
-    if (status == SF_OK)
-        link_rows(s, to, l, is_near);
+    if (status == SF_OK) link_rows(s, to, l, is_near);
     sf_free(is_near);
     return status;
 }
@@ -312,8 +297,7 @@ int test_space_link(sf_backend_space *s, const sf_backend_link *links, uint32_t 
         made_links *to = &s->links[s->link_count++];
         if (links[i].excluded && !copies(s->watch, test_plugin_work_done.link_ms))
             return sf_fail(error, SF_CANCELLED, NULL, "was stopped while links were made");
-        if (link(s, to, &links[i]) != SF_OK)
-            return sf_fail_memory(error);
+        if (link(s, to, &links[i]) != SF_OK) return sf_fail_memory(error);
         totals[i] = to->offsets[to->rows];
     }
     return SF_OK;
@@ -337,11 +321,8 @@ int test_space_read(sf_backend_space *s, uint32_t vertex, uint32_t *candidates, 
 {
     (void)error;
     const made_links *made = &s->links[link];
-    if (candidates != NULL)
-        memcpy(candidates, s->candidates[vertex], s->counts[vertex] * sizeof *candidates);
-    if (offsets != NULL)
-        memcpy(offsets, made->offsets, ((size_t)made->rows + 1) * sizeof *offsets);
-    if (places != NULL)
-        memcpy(places, made->places, made->offsets[made->rows] * sizeof *places);
+    if (candidates != NULL) memcpy(candidates, s->candidates[vertex], s->counts[vertex] * sizeof *candidates);
+    if (offsets != NULL) memcpy(offsets, made->offsets, ((size_t)made->rows + 1) * sizeof *offsets);
+    if (places != NULL) memcpy(places, made->places, made->offsets[made->rows] * sizeof *places);
     return SF_OK;
 }

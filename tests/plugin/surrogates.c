@@ -13,8 +13,7 @@ struct sf_backend_surrogate_job {
 
 static void close_job(sf_backend_surrogate_job *job)
 {
-    if (job != NULL)
-        sf_surrogate_counter_close(job->counter);
+    if (job != NULL) sf_surrogate_counter_close(job->counter);
     sf_free(job);
 }
 
@@ -22,16 +21,13 @@ static int open_job(sf_backend_surrogate_job **opened, sf_backend_stream *stream
                     const sf_surrogate_plan *plan, sf_error *error)
 {
     int status = test_begin_job(stream->device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_backend_surrogate_job *job = sf_alloc(1, sizeof *job);
-    if (job == NULL)
-        return sf_fail_memory(error);
+    if (job == NULL) return sf_fail_memory(error);
     job->device = stream->device;
     status = sf_surrogate_counter_open(&job->counter, &stream->events, plan, 1, error);
     *opened = status == SF_OK ? job : NULL;
-    if (status != SF_OK)
-        close_job(job);
+    if (status != SF_OK) close_job(job);
     return status;
 }
 

@@ -23,8 +23,7 @@ struct sf_backend_table {
 
 static void close_tracks(sf_backend_tracks *tracks)
 {
-    if (tracks == NULL)
-        return;
+    if (tracks == NULL) return;
     sf_segment_scratch_free(&tracks->scratch);
     sf_free(tracks->episodes);
     sf_free(tracks->known);
@@ -45,8 +44,7 @@ static void spell(sf_episode *episode, const sf_backend_track_list *list, uint32
     for (uint32_t n = 0; n < episode->size; n++) {
         size_t at = (size_t)n * list->count + e;
         episode->units[n] = list->units[at];
-        if (n + 1 < episode->size)
-            episode->delays[n] = (sf_delay){list->lows[at], list->highs[at]};
+        if (n + 1 < episode->size) episode->delays[n] = (sf_delay){list->lows[at], list->highs[at]};
     }
 }
 
@@ -56,8 +54,7 @@ static int open_tracks(sf_backend_tracks **opened, sf_backend_device *device,
     uint32_t count = episodes->count;
     *opened = NULL;
     sf_backend_tracks *tracks = sf_alloc(1, sizeof *tracks);
-    if (tracks == NULL)
-        return sf_fail_memory(error);
+    if (tracks == NULL) return sf_fail_memory(error);
     tracks->device = device;
     tracks->count = count;
     tracks->episodes = sf_resize(NULL, count, sizeof *tracks->episodes);
@@ -77,8 +74,7 @@ static int open_tracks(sf_backend_tracks **opened, sf_backend_device *device,
 static void close_table(sf_backend_tracks *tracks, sf_backend_table *table)
 {
     (void)tracks;
-    if (table == NULL)
-        return;
+    if (table == NULL) return;
     for (size_t i = 0; i < table->count; i++)
         sf_summary_free(&table->summaries[i]);
     sf_free(table->summaries);
@@ -88,8 +84,7 @@ static void close_table(sf_backend_tracks *tracks, sf_backend_table *table)
 static int new_table(sf_backend_table **made, size_t count, sf_error *error)
 {
     *made = sf_alloc(1, sizeof **made);
-    if (*made == NULL)
-        return sf_fail_memory(error);
+    if (*made == NULL) return sf_fail_memory(error);
     (*made)->summaries = sf_alloc(count, sizeof *(*made)->summaries);
     if ((*made)->summaries == NULL) {
         sf_free(*made);
@@ -143,15 +138,12 @@ static int summarise(sf_backend_table **made, sf_backend_tracks *tracks, sf_back
     sf_trains trains = {0};
     *made = NULL;
     test_plugin_work_done.counted++;
-    if (test_plugin_work_done.wait_ms > 0)
-        usleep(1000 * test_plugin_work_done.wait_ms);
+    if (test_plugin_work_done.wait_ms > 0) usleep(1000 * test_plugin_work_done.wait_ms);
     int status = test_begin_job(tracks->device, error);
     if (status == SF_OK && test_is_lost(tracks->device))
         status = sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
-    if (status == SF_OK)
-        status = new_table(made, tracks->count, error);
-    if (status == SF_OK && stream != NULL)
-        status = fill_trains(&trains, stream, segment->origin, error);
+    if (status == SF_OK) status = new_table(made, tracks->count, error);
+    if (status == SF_OK && stream != NULL) status = fill_trains(&trains, stream, segment->origin, error);
     if (status == SF_OK)
         status = summarise_all(*made, tracks, stream != NULL ? &trains : NULL, segment, before, error);
     sf_trains_close(&trains);

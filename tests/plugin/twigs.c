@@ -40,15 +40,12 @@ int test_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf_b
     sf_backend_device *device = test_data_device(data);
     *opened = NULL;
     *lost = test_data_is_lost(data);
-    if (*lost)
-        return SF_OK;
+    if (*lost) return SF_OK;
     int status = test_begin_job(device, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_backend_twigs *t = sf_alloc(1, sizeof *t);
     bool failed = t == NULL;
-    if (!failed)
-        *t = (sf_backend_twigs){.device = device, .graph = test_data_job(data), .job = *job};
+    if (!failed) *t = (sf_backend_twigs){.device = device, .graph = test_data_job(data), .job = *job};
     for (int i = 0; i < SF_BACKEND_SLOTS && !failed; i++) {
         t->entries[i] = sf_resize(NULL, job->most_entries, sizeof *t->entries[i]);
         failed = t->entries[i] == NULL;
@@ -81,8 +78,7 @@ static run run_of(const sf_backend_labelled *l, uint32_t v, uint64_t first, uint
 {
     run r = {0};
     for (uint64_t entry = l->directory[v]; entry < l->directory[v + 1]; entry++) {
-        if (l->labels[entry] < first || l->labels[entry] - first >= labels)
-            continue;
+        if (l->labels[entry] < first || l->labels[entry] - first >= labels) continue;
         r.targets = r.count > 0 ? r.targets : l->targets + l->starts[entry];
         r.count += l->starts[entry + 1] - l->starts[entry];
     }
@@ -132,8 +128,7 @@ static bool meets(const sf_backend_twigs *t, const sf_backend_twig *layer, uint3
         uint32_t found = 0;
         for (uint64_t k = 0; k < r.count; k++)
             found += !has_bit(t->job.blacklist, r.targets[k]);
-        if (found < need->count)
-            return false;
+        if (found < need->count) return false;
     }
     return true;
 }
@@ -143,8 +138,7 @@ int test_twigs_expand(sf_backend_twigs *t, uint32_t slot, uint32_t layer, const 
 {
     const sf_backend_twig *twig = &t->job.layers[layer];
     uint32_t *found = sf_resize(NULL, t->job.most_entries, sizeof *found), end = 0;
-    if (found == NULL)
-        return sf_fail_memory(error);
+    if (found == NULL) return sf_fail_memory(error);
     int status = t->busy[slot] ? sf_fail(error, SF_DATA, NULL, "slot %u is in use", slot) : SF_OK;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         uint32_t all, kept = list(t, twig, roots[i], &all, found);
@@ -152,16 +146,14 @@ int test_twigs_expand(sf_backend_twigs *t, uint32_t slot, uint32_t layer, const 
             status = sf_fail(error, SF_DATA, NULL, "root %u has %u neighbours, which is not what was said", i,
                              all);
         for (uint32_t k = 0; k < kept; k++)
-            if (meets(t, twig, found[k]))
-                t->entries[slot][end++] = (sf_backend_node){found[k], i};
+            if (meets(t, twig, found[k])) t->entries[slot][end++] = (sf_backend_node){found[k], i};
     }
     t->counts[slot] = end;
     t->busy[slot] = true;
     uint32_t busy = 0;
     for (int i = 0; i < SF_BACKEND_SLOTS; i++)
         busy += t->busy[i];
-    if (busy > test_plugin_work_done.most_slots)
-        test_plugin_work_done.most_slots = busy;
+    if (busy > test_plugin_work_done.most_slots) test_plugin_work_done.most_slots = busy;
     sf_free(found);
     return status;
 }
@@ -169,10 +161,8 @@ int test_twigs_expand(sf_backend_twigs *t, uint32_t slot, uint32_t layer, const 
 int test_twigs_collect(sf_backend_twigs *t, uint32_t slot, const sf_backend_node **entries, uint32_t *count,
                        sf_error *error)
 {
-    if (test_is_lost(t->device))
-        return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
-    if (!t->busy[slot])
-        return sf_fail(error, SF_DATA, NULL, "slot %u was not used", slot);
+    if (test_is_lost(t->device)) return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+    if (!t->busy[slot]) return sf_fail(error, SF_DATA, NULL, "slot %u was not used", slot);
     t->busy[slot] = false;
     *entries = t->entries[slot];
     *count = t->counts[slot];
@@ -185,8 +175,7 @@ static bool has_edge(const sf_backend_twigs *t, bool out, uint32_t edge, uint32_
 {
     run r = neighbours(t, out, from, edge, UINT32_MAX);
     for (uint64_t i = 0; i < r.count; i++)
-        if (r.targets[i] == to)
-            return true;
+        if (r.targets[i] == to) return true;
     return false;
 }
 
@@ -206,8 +195,7 @@ static bool joins(const sf_backend_twigs *t, uint32_t layer, const uint32_t *pat
         same += path[d] == v;
     for (uint32_t i = 0; i < twig->edge_count; i++) {
         const sf_backend_join_edge *edge = &twig->edges[i];
-        if (has_edge(t, edge->out, edge->label, v, path[edge->earlier]) == edge->absent)
-            return false;
+        if (has_edge(t, edge->out, edge->label, v, path[edge->earlier]) == edge->absent) return false;
     }
     return !job->injective || same < (job->twins != NULL ? job->twins[v] : 1);
 }
@@ -250,11 +238,9 @@ static uint32_t grow(sf_backend_twigs *t, sf_backend_descent *d, uint32_t layer,
         read_path(t, layer - 1, first + i, path);
         for (uint32_t k = 0; k < n; k++) {
             path[layer] = found[k];
-            if (!meets(t, twig, found[k]) || !joins(t, layer, path))
-                continue;
+            if (!meets(t, twig, found[k]) || !joins(t, layer, path)) continue;
             t->trees[layer][kept++] = (sf_backend_node){found[k], first + i};
-            if (layer + 1 == t->job.layer_count)
-                d->found += count_twins(&t->job, path);
+            if (layer + 1 == t->job.layer_count) d->found += count_twins(&t->job, path);
         }
     }
     return kept;
@@ -263,21 +249,17 @@ static uint32_t grow(sf_backend_twigs *t, sf_backend_descent *d, uint32_t layer,
 int test_twigs_descend(sf_backend_twigs *t, sf_backend_descent *d, sf_error *error)
 {
     uint32_t roots[MOST_STAYING], first = d->first, count = d->count;
-    if (test_is_lost(t->device))
-        return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
+    if (test_is_lost(t->device)) return sf_fail(error, SF_IO, NULL, "the device has fallen off the bus");
     if (d->entries != NULL && (d->layer > 0 || d->first > 0 || d->count > t->job.most_kept))
         return sf_fail(error, SF_DATA, NULL, "%u entries of layer %u are sent", d->count, d->layer);
-    if (d->entries != NULL)
-        memcpy(t->trees[0], d->entries, d->count * sizeof *d->entries);
+    if (d->entries != NULL) memcpy(t->trees[0], d->entries, d->count * sizeof *d->entries);
     d->reached = d->layer;
     d->found = d->tried = d->twigs = d->left = 0;
     for (uint32_t layer = d->layer + 1; layer < t->job.layer_count && count > 0; layer++) {
         d->left = count;
-        if (!find_roots(t, layer - 1, first, count, roots))
-            break;
+        if (!find_roots(t, layer - 1, first, count, roots)) break;
         uint32_t grown = grow(t, d, layer, first, count, roots);
-        if (layer + 1 < t->job.layer_count && grown > t->job.most_kept)
-            break;
+        if (layer + 1 < t->job.layer_count && grown > t->job.most_kept) break;
         count = grown;
         first = d->left = 0;
         d->reached = layer;

@@ -17,13 +17,11 @@ static bool fails(int fd)
 {
     const char *files = getenv("FAILING_FILES"), *once = getenv("FAILING_ONCE");
     char link[64], path[4096];
-    if (files == NULL || once == NULL || access(once, F_OK) != 0)
-        return false;
+    if (files == NULL || once == NULL || access(once, F_OK) != 0) return false;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    if (strstr(path, files) == NULL)
-        return false;
+    if (strstr(path, files) == NULL) return false;
     errno = EIO;
     return true;
 }
@@ -31,8 +29,7 @@ static bool fails(int fd)
 /* The function that this one stands before; kept, since it may not change. */
 #define ORIGINAL(result, name, ...)                                                                          \
     static result (*original)(__VA_ARGS__);                                                                  \
-    if (original == NULL)                                                                                    \
-    *(void **)&original = dlsym(RTLD_NEXT, name)
+    if (original == NULL) *(void **)&original = dlsym(RTLD_NEXT, name)
 
 EXPORT ssize_t write(int fd, const void *data, size_t size)
 {

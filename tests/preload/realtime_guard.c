@@ -56,15 +56,13 @@ static void look(void)
         else if (strcmp(name, program_invocation_short_name) != 0)
             watches = 1;
     }
-    if (watches != 2)
-        return;
+    if (watches != 2) return;
     const char *settled = getenv("SYNFIRE_TEST_SETTLED");
     long now = faults();
     atomic_fetch_add(&all_waits, 1);
     if (++waits > (settled != NULL ? atol(settled) : 0) && now > faults_before) {
         atomic_fetch_add(&all_faults, now - faults_before);
-        if (getenv("SYNFIRE_TEST_FAULTS") != NULL)
-            end_program("a page fault");
+        if (getenv("SYNFIRE_TEST_FAULTS") != NULL) end_program("a page fault");
     }
     faults_before = now;
 }
@@ -84,8 +82,7 @@ __attribute__((destructor)) static void tell(void)
 int poll(struct pollfd *descriptors, nfds_t count, int timeout_ms)
 {
     static int (*next)(struct pollfd *, nfds_t, int);
-    if (next == NULL)
-        next = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+    if (next == NULL) next = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
     look();
     return next(descriptors, count, timeout_ms);
 }
@@ -99,39 +96,33 @@ extern void __libc_free(void *memory);
 
 void *malloc(size_t size)
 {
-    if (on_watch_path())
-        end_program("malloc");
+    if (on_watch_path()) end_program("malloc");
     return __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    if (on_watch_path())
-        end_program("calloc");
+    if (on_watch_path()) end_program("calloc");
     return __libc_calloc(count, size);
 }
 
 void *realloc(void *memory, size_t size)
 {
-    if (on_watch_path())
-        end_program("realloc");
+    if (on_watch_path()) end_program("realloc");
     return __libc_realloc(memory, size);
 }
 
 void free(void *memory)
 {
-    if (on_watch_path() && memory != NULL)
-        end_program("free");
+    if (on_watch_path() && memory != NULL) end_program("free");
     __libc_free(memory);
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     static int (*next)(pthread_mutex_t *);
-    if (next == NULL)
-        next = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
-    if (on_watch_path())
-        end_program("pthread_mutex_lock");
+    if (next == NULL) next = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    if (on_watch_path()) end_program("pthread_mutex_lock");
     return next(mutex);
 }
 
@@ -141,18 +132,15 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     if (next == NULL) /* there is an older one of this name */
         next = (int (*)(pthread_cond_t *, pthread_mutex_t *))dlvsym(RTLD_NEXT, "pthread_cond_wait",
                                                                     "GLIBC_2.3.2");
-    if (on_watch_path())
-        end_program("pthread_cond_wait");
+    if (on_watch_path()) end_program("pthread_cond_wait");
     return next(condition, mutex);
 }
 
 int open(const char *path, int flags, ...)
 {
     static int (*next)(const char *, int, ...);
-    if (next == NULL)
-        next = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
-    if (on_watch_path())
-        end_program("open");
+    if (next == NULL) next = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+    if (on_watch_path()) end_program("open");
     va_list arguments;
     va_start(arguments, flags);
     unsigned mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, unsigned) : 0;
@@ -163,10 +151,8 @@ int open(const char *path, int flags, ...)
 FILE *fopen(const char *path, const char *mode)
 {
     static FILE *(*next)(const char *, const char *);
-    if (next == NULL)
-        next = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
-    if (on_watch_path())
-        end_program("fopen");
+    if (next == NULL) next = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, "fopen");
+    if (on_watch_path()) end_program("fopen");
     return next(path, mode);
 }
 
@@ -174,19 +160,15 @@ FILE *fopen(const char *path, const char *mode)
 ssize_t write(int descriptor, const void *bytes, size_t size)
 {
     static ssize_t (*next)(int, const void *, size_t);
-    if (next == NULL)
-        next = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
-    if (on_watch_path() && size != 8 && descriptor != STDERR_FILENO)
-        end_program("write");
+    if (next == NULL) next = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+    if (on_watch_path() && size != 8 && descriptor != STDERR_FILENO) end_program("write");
     return next(descriptor, bytes, size);
 }
 
 int fsync(int descriptor)
 {
     static int (*next)(int);
-    if (next == NULL)
-        next = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
-    if (on_watch_path())
-        end_program("fsync");
+    if (next == NULL) next = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+    if (on_watch_path()) end_program("fsync");
     return next(descriptor);
 }

@@ -29,10 +29,8 @@ __attribute__((constructor)) static void begin(void)
 
 EXPORT int clock_gettime(clockid_t id, struct timespec *now)
 {
-    if (original == NULL)
-        begin();
+    if (original == NULL) begin();
     int status = original(id, now);
-    if (id == CLOCK_BOOTTIME)
-        now->tv_sec += atomic_load(&suspended_s);
+    if (id == CLOCK_BOOTTIME) now->tv_sec += atomic_load(&suspended_s);
     return status;
 }

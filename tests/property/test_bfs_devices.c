@@ -38,8 +38,7 @@ static sf_device *find(const char *name)
 static void check(const sf_csr *graph, uint32_t source, const sf_bfs_result *result)
 {
     const char *wrong = bfs_oracle_check(graph, source, result);
-    if (wrong != NULL)
-        fail_msg("from %u: %s", source, wrong);
+    if (wrong != NULL) fail_msg("from %u: %s", source, wrong);
 }
 
 static void a_device_searches(void **state)
@@ -201,8 +200,7 @@ static void every_unit_searches_where_it_is_faster(void **state)
         }
         assert_int_equal(reaching.device == NULL, cases[i].leaves);
         uint32_t jobs = test_plugin_work_of(TEST_PLUGIN)->all_reached;
-        if (cases[i].always && !cases[i].leaves)
-            assert_int_equal(jobs, 5);
+        if (cases[i].always && !cases[i].leaves) assert_int_equal(jobs, 5);
         assert_in_range(jobs, 1, 5);
         sf_devices_close();
     }
@@ -222,8 +220,7 @@ static void a_device_that_fails_is_left(void **state)
         sf_error error = {0};
         assert_int_equal(sf_device_graph_open(&copy, device, &graph, NULL), SF_OK);
         assert_int_equal(sf_device_search_open(&search, &copy, &(sf_backend_search_options){0}, NULL), SF_OK);
-        if (i == 0)
-            assert_int_equal(sf_device_search_run(&search, 1, &result, NULL), SF_OK);
+        if (i == 0) assert_int_equal(sf_device_search_run(&search, 1, &result, NULL), SF_OK);
         test_assert_fails(sf_device_search_run(&search, 1, &result, &error), &error, SF_UNAVAILABLE,
                           words[i]);
         assert_null(result.levels);
@@ -322,20 +319,15 @@ static int search_small(void *context)
     sf_bfs_result result = {0};
     sf_csr graph = {0};
     int status = sf_device_graph_generate(&copy, device, &kind, NULL);
-    if (status == SF_OK)
-        status = sf_device_graph_read(&graph, &copy, true, NULL);
+    if (status == SF_OK) status = sf_device_graph_read(&graph, &copy, true, NULL);
     if (status == SF_OK)
         status = sf_device_search_open(&search, &copy, &(sf_backend_search_options){0}, NULL);
-    if (status == SF_OK)
-        status = sf_device_search_run(&search, 1, &result, NULL);
+    if (status == SF_OK) status = sf_device_search_run(&search, 1, &result, NULL);
     graph.directed = true;
-    if (status == SF_OK)
-        status = sf_device_parts_open(&parts, &device, 1, &graph, &fastest, NULL);
-    if (status == SF_OK)
-        status = sf_device_parts_run(&parts, 1, &result, NULL);
+    if (status == SF_OK) status = sf_device_parts_open(&parts, &device, 1, &graph, &fastest, NULL);
+    if (status == SF_OK) status = sf_device_parts_run(&parts, 1, &result, NULL);
     sf_device_parts_close(&parts);
-    if (status == SF_OK)
-        status = sf_device_parts_generate(&parts, &device, 1, &kind, &fastest, NULL);
+    if (status == SF_OK) status = sf_device_parts_generate(&parts, &device, 1, &kind, &fastest, NULL);
     sf_bfs_result_free(&result);
     sf_device_parts_close(&parts);
     sf_device_search_close(&search);

@@ -214,8 +214,7 @@ static void network_bursts_are_as_defined(void **state)
         sf_bursts found;
         assert_int_equal(sf_bursts_find(&found, &recording, &rule, NULL), SF_OK);
         assert_int_equal(found.count, expected_count);
-        if (expected_count > 0)
-            assert_memory_equal(found.items, expected, expected_count * sizeof *expected);
+        if (expected_count > 0) assert_memory_equal(found.items, expected, expected_count * sizeof *expected);
         bursts += expected_count;
         rounds += expected_count > 0;
         sf_bursts_free(&found);
@@ -244,8 +243,7 @@ static size_t hold_isi_n(test_random *random, size_t count, size_t needed, int64
         } else
             brought = sf_isi_n_finish(&bursts);
         assert_true((brought & SF_BURST_GREW) == 0 || open);
-        if ((brought & SF_BURST_ENDED) == 0)
-            continue;
+        if ((brought & SF_BURST_ENDED) == 0) continue;
         assert_true(ended < expected);
         const sf_network_burst *burst = &bursts.burst;
         bool fires[5] = {false};
@@ -318,8 +316,7 @@ static void isi_n_takes_the_valley(void **state)
             int64_t at = bursty
                              ? (int64_t)(i / 200) * 10000 * MS + (int64_t)(150e6 * test_random_unit(&random))
                              : (int64_t)(200e9 * test_random_unit(&random));
-            if (i % 2 == 0)
-                at = (int64_t)(200e9 * test_random_unit(&random));
+            if (i % 2 == 0) at = (int64_t)(200e9 * test_random_unit(&random));
             spikes[i] = (sf_spike){.time_ns = at, .unit = (uint32_t)(i / 2 % 4)};
         }
         assert_int_equal(sf_spikes_sort(spikes, SPIKES, NULL), SF_OK);

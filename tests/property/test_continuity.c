@@ -427,8 +427,7 @@ static void disorder_at_the_beginning_of_an_epoch_is_in_time(void **state)
     for (int is_told = 0; is_told <= 1; is_told++) {
         bench it = open_bench(LEAP, lateness);
         send_run(&it, 3600 * SF_SECOND, 1000);
-        if (is_told)
-            send(&it, NULL, 0, 0, 1);
+        if (is_told) send(&it, NULL, 0, 0, 1);
         for (size_t i = 0; i < 5; i++) {
             int64_t time_ns = began[i] * ms;
             send(&it, &time_ns, 1, 0, 0);
@@ -549,8 +548,7 @@ static void change_clock(bench *it, model *m)
         m->clock_ns = kind == 1 ? 0 : m->clock_ns - LEAP - SF_SECOND - below(m, DAY);
         m->epochs++;
     }
-    if (kind == 1)
-        take(it, &(sf_batch){.clock_ns = 0, .restarts = 1});
+    if (kind == 1) take(it, &(sf_batch){.clock_ns = 0, .restarts = 1});
     for (int i = 0; i < 4; i++) /* and goes on from there */
         send_frame(it, m, true, 0);
 }
@@ -589,8 +587,7 @@ static void every_spike_is_in_its_place_or_counted(void **state)
         memset(&m, 0, sizeof m);
         m.random = &random;
         m.clock_ns = below(&m, 1000 * DAY);
-        if (below(&m, 2) == 0)
-            send_frame(&it, &m, false, 0);
+        if (below(&m, 2) == 0) send_frame(&it, &m, false, 0);
         for (int i = 0; i < 4; i++)
             send_frame(&it, &m, true, 0);
         for (int frame = 0; frame < 200; frame++) {
@@ -598,8 +595,7 @@ static void every_spike_is_in_its_place_or_counted(void **state)
                 change_clock(&it, &m);
             else
                 send_frame(&it, &m, false, 0);
-            if (below(&m, 2) == 0)
-                send_frame(&it, &m, true, 0);
+            if (below(&m, 2) == 0) send_frame(&it, &m, true, 0);
         }
         for (int i = 0; i < 4; i++)
             send_frame(&it, &m, true, 0);

@@ -213,13 +213,11 @@ static void assert_same(taken *one, taken *other)
 {
     assert_int_equal(one->status, other->status);
     assert_int_equal(one->order.length, other->order.length);
-    if (one->order.length > 0)
-        assert_string_equal(one->order.data, other->order.data);
+    if (one->order.length > 0) assert_string_equal(one->order.data, other->order.data);
     sf_text order = one->order;
     sf_text_free(&other->order);
     one->order = (sf_text){0};
-    if (one->status >= 0)
-        assert_memory_equal(one, other, sizeof *one);
+    if (one->status >= 0) assert_memory_equal(one, other, sizeof *one);
     one->order = order;
 }
 
@@ -233,8 +231,7 @@ static void cutting_changes_nothing(void **state)
     for (int round = 0; round < test_rounds(300); round++) {
         sent it;
         make_stream(&it, &random);
-        if (round % 2 == 1)
-            damage(&it, &random);
+        if (round % 2 == 1) damage(&it, &random);
         taken whole = decode_bytes(&it, NULL, SIZE_MAX);
         for (size_t most = 1; most <= 10000; most *= 10) {
             taken cut = decode_bytes(&it, &random, most);

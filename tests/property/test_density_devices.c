@@ -144,8 +144,7 @@ static void check_extremes(const char *device)
     for (int kind = 0; kind < 4; kind++) {
         for (size_t i = 0; i < N; i++)
             y[i] = kind == 0 ? round(x[i] / 10) : kind == 1 ? x[i] : x[i] * (kind == 2 ? 1e-9 : 1e9);
-        if (kind == 1)
-            y[17] = 1e6 * 50;
+        if (kind == 1) y[17] = 1e6 * 50;
         sf_pairs pairs, expected;
         sf_plugin found, cpu;
         open_on(&expected, y, N, 1, "cpu");
@@ -165,8 +164,7 @@ static void check_extremes(const char *device)
 static void for_devices(void (*check)(const char *device))
 {
     sf_devices_close();
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     uint32_t count = sf_device_count();
     for (uint32_t i = 0; i < count; i++)
         check(sf_device_name(sf_device_at(i)));
@@ -224,8 +222,7 @@ static void check_stopping(const char *device)
 static void devices_can_be_stopped(void **state)
 {
     (void)state;
-    if (stride() > 1)
-        skip();
+    if (stride() > 1) skip();
     for_devices(check_stopping);
 }
 
@@ -234,8 +231,7 @@ static void devices_can_be_stopped(void **state)
 static void use_test_plugin(void)
 {
     sf_error error;
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        fail_msg("%s %s", error.place, error.text);
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK) fail_msg("%s %s", error.place, error.text);
 }
 
 static void a_plugin_does_the_sums(void **state)
@@ -325,14 +321,12 @@ static void devices_that_are_not_there_are_refused(void **state)
 static int select_once(void *context)
 {
     sf_error error;
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        return SF_NO_MEMORY;
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK) return SF_NO_MEMORY;
     sf_samples samples = {.values = context, .n = 60, .d = 1};
     sf_bandwidth_options how = {.exact = true, .threads = 1, .device = "test:0"};
     sf_bandwidth found;
     int status = sf_bandwidth_select(&found, sf_selector_find("lscv-paper"), &samples, &how, &error);
-    if (status == SF_OK)
-        sf_bandwidth_free(&found);
+    if (status == SF_OK) sf_bandwidth_free(&found);
     sf_devices_close();
     return status;
 }

@@ -50,8 +50,7 @@ static const char *next_engine(const char *device, size_t *from)
     assert_int_equal(sf_devices_find(there, SF_MOST_DEVICES, &count, device, NULL), SF_OK);
     while (sf_engines[*from] != NULL) {
         const char *name = sf_engines[(*from)++]->name;
-        if (sf_device_supports(there[0], SF_OPERATION_COUNT, name))
-            return name;
+        if (sf_device_supports(there[0], SF_OPERATION_COUNT, name)) return name;
     }
     return NULL;
 }
@@ -61,8 +60,7 @@ static void assert_done_on(const char *found, const char *device)
 {
     char expected[48];
     bool all = strchr(device, ':') != NULL && strcmp(strchr(device, ':'), SF_ALL_DEVICES) == 0;
-    if (all && sf_device_count() == 1)
-        device = sf_device_name(sf_device_at(0));
+    if (all && sf_device_count() == 1) device = sf_device_name(sf_device_at(0));
     snprintf(expected, sizeof expected, all && sf_device_count() > 1 ? "%s (%u)" : "%s", device,
              sf_device_count());
     assert_string_equal(found, expected);
@@ -176,8 +174,7 @@ static void for_devices(void (*check)(const char *device, test_random *random), 
 {
     sf_devices_close();
     sf_devices_set_worth(0, SF_MOST_DEVICES); /* the smallest job is divided */
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     uint32_t count = sf_device_count();
     for (uint32_t i = 0; i < count; i++) {
         test_random random = test_random_start(what, 20 + i);
@@ -187,8 +184,7 @@ static void for_devices(void (*check)(const char *device, test_random *random), 
             fail_msg("%s", error.text);
         check(sf_device_name(device), &random);
     }
-    if (count < 2)
-        return;
+    if (count < 2) return;
     char all[32];
     test_random random = test_random_start(what, 19);
     snprintf(all, sizeof all, "%.16s" SF_ALL_DEVICES, sf_device_backend(sf_device_at(0))->name);
@@ -324,8 +320,7 @@ static void check_large(const char *device, test_random *random)
 static void devices_take_large_jobs(void **state)
 {
     (void)state;
-    if (test_rounds(0) > 0)
-        skip();
+    if (test_rounds(0) > 0) skip();
     for_devices(check_large, "devices, large");
 }
 
@@ -346,8 +341,7 @@ static void a_plugin_works(void **state)
         test_trial t;
         set_up(&t, &random, 4, 150, 200);
         t.options.min_distance_um = 0;
-        if (t.count > 40)
-            found += compare_mining(&t, "test:0");
+        if (t.count > 40) found += compare_mining(&t, "test:0");
         test_trial_end(&t);
     }
     assert_true(found > 100);
@@ -764,13 +758,11 @@ static void check_reservation(bool gives_way)
     patience p = {.device = sf_device_at(0), .gives_way = gives_way};
     sf_error failure = {0};
     sf_thread thread = {0};
-    if (!gives_way)
-        sf_device_reserve(p.device);
+    if (!gives_way) sf_device_reserve(p.device);
     assert_int_equal(sf_thread_start(&thread, "patient", be_patient, &p, NULL), SF_OK);
     while (gives_way && !atomic_load(&p.holds))
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 100000);
-    if (gives_way)
-        sf_device_reserve(p.device);
+    if (gives_way) sf_device_reserve(p.device);
     atomic_store(&p.go, true);
     for (int i = 0; i < 30; i++) {
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 1000000);

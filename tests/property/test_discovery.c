@@ -91,8 +91,7 @@ static void open_discovery(sf_discovery *discovery, const scene *s, sf_device *d
                                       .there = device,
                                       .inside = true};
     int status = sf_discovery_open(discovery, &setup, &error);
-    if (status != SF_OK)
-        fail_msg("%s", error.text);
+    if (status != SF_OK) fail_msg("%s", error.text);
     discovery->kept.cost_there = 0; /* so that windows are followed wherever they are few */
     discovery->piece = s->piece;
 }
@@ -314,8 +313,7 @@ static uint32_t count_searches(test_random *random, double piece, bool known)
     uint32_t before = work->searches, paired = work->paired;
     discover(&discovery, &window, &found, &count);
     assert_int_equal(work->paired - paired, work->searches - before - !known); /* pairs come first */
-    if (known)
-        assert_int_equal(count, 4 + 3); /* to size 3 */
+    if (known) assert_int_equal(count, 4 + 3);                                 /* to size 3 */
     sf_discovery_close(&discovery);
     tear_down(&s);
     return work->searches - before;
@@ -454,8 +452,7 @@ static uint64_t follow_five(scene *s, uint64_t step, const sf_pairing_setup *ins
     sf_episode *found;
     size_t count;
     open_discovery(&discovery, s, NULL);
-    if (instead != NULL)
-        sf_kept_pairs_open(&discovery.kept, instead);
+    if (instead != NULL) sf_kept_pairs_open(&discovery.kept, instead);
     for (uint64_t i = 0; i < 5; i++) {
         const sf_discovery_window window = {.span = {0, 1000000000},
                                             .begin = step * i,

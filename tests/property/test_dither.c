@@ -76,10 +76,8 @@ static void find_room(const trial *t, const int64_t *now, uint32_t i, int64_t *l
 {
     *low = now[i] - t->rule.width_ns;
     *high = now[i] + t->rule.width_ns;
-    if (i > 0 && now[i - 1] + dead_time(t) > *low)
-        *low = now[i - 1] + dead_time(t);
-    if (i + 1 < t->count && now[i + 1] - dead_time(t) < *high)
-        *high = now[i + 1] - dead_time(t);
+    if (i > 0 && now[i - 1] + dead_time(t) > *low) *low = now[i - 1] + dead_time(t);
+    if (i + 1 < t->count && now[i + 1] - dead_time(t) < *high) *high = now[i + 1] - dead_time(t);
 }
 
 static void dither(const trial *t, int64_t *now)
@@ -89,8 +87,7 @@ static void dither(const trial *t, int64_t *now)
         uint32_t next = MOST;
         int64_t low, high;
         for (uint32_t i = 0; i < t->count; i++)
-            if (!done[i] && (next == MOST || word_of(t, i, 1) < word_of(t, next, 1)))
-                next = i;
+            if (!done[i] && (next == MOST || word_of(t, i, 1) < word_of(t, next, 1))) next = i;
         find_room(t, now, next, &low, &high);
         now[next] = anywhere(low, high, word_of(t, next, 0));
         done[next] = true;
@@ -117,8 +114,7 @@ static void weigh(const trial *t, uint64_t weights[BINS][BINS])
     for (uint32_t i = 1; i + 1 < t->count; i++) {
         int64_t a = (t->times[i] - t->times[i - 1]) / SF_MILLISECOND,
                 b = (t->times[i + 1] - t->times[i]) / SF_MILLISECOND;
-        if (a < BINS && b < BINS)
-            weights[a][b]++;
+        if (a < BINS && b < BINS) weights[a][b]++;
     }
     for (int pass = 0; pass < 16; pass++) {
         spread(other, weights, dead_time(t) / SF_MILLISECOND, pass % 2 == 1);
@@ -135,14 +131,11 @@ static int64_t step_of(const trial *t, uint64_t weights[BINS][BINS], const int64
     for (int64_t step = -a; a + b < BINS && step <= b; step++)
         if (now[i] + step * SF_MILLISECOND >= low && now[i] + step * SF_MILLISECOND <= high)
             sum += weights[a + step][b - step];
-    if (sum == 0)
-        return anywhere(low, high, bits);
+    if (sum == 0) return anywhere(low, high, bits);
     uint64_t drawn = (uint64_t)one_of(bits, sum);
     for (int64_t step = -a;; step++) {
-        if (now[i] + step * SF_MILLISECOND < low)
-            continue;
-        if (drawn < weights[a + step][b - step])
-            return now[i] + step * SF_MILLISECOND;
+        if (now[i] + step * SF_MILLISECOND < low) continue;
+        if (drawn < weights[a + step][b - step]) return now[i] + step * SF_MILLISECOND;
         drawn -= weights[a + step][b - step];
     }
 }

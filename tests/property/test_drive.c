@@ -145,8 +145,7 @@ static sf_recording *record_signs(void)
     int64_t silent_until = 0;
     for (int64_t ms = 0; ms < 240000; ms++)
         for (uint32_t unit = 0; unit < UNITS && count + 2 < SPIKES; unit++) {
-            if (test_random_below(&random, unit == SLOW ? 4000 : 80) != 0)
-                continue;
+            if (test_random_below(&random, unit == SLOW ? 4000 : 80) != 0) continue;
             spikes[count++] =
                 (sf_spike){.time_ns = ms * MS + (int64_t)test_random_below(&random, MS), .unit = unit};
             if (unit == 0 && test_random_below(&random, 10) == 0)
@@ -154,10 +153,8 @@ static sf_recording *record_signs(void)
         }
     qsort(spikes, count, sizeof *spikes, by_time);
     for (size_t i = 0; i < count; i++) {
-        if (spikes[i].unit == 2)
-            silent_until = spikes[i].time_ns + 10 * MS;
-        if (spikes[i].unit != 3 || spikes[i].time_ns >= silent_until)
-            spikes[kept++] = spikes[i];
+        if (spikes[i].unit == 2) silent_until = spikes[i].time_ns + 10 * MS;
+        if (spikes[i].unit != 3 || spikes[i].time_ns >= silent_until) spikes[kept++] = spikes[i];
     }
     sf_recording *recording;
     sf_recording_input input = sf_recording_input_default();
@@ -209,8 +206,7 @@ static sf_recording *record_chain(void)
     size_t count = 0;
     for (int64_t ms = 0; ms < 200000; ms++)
         for (uint32_t unit = 0; unit < UNITS && count + 3 < SPIKES; unit++) {
-            if (test_random_below(&random, 100) != 0)
-                continue;
+            if (test_random_below(&random, 100) != 0) continue;
             spikes[count++] = (sf_spike){.time_ns = ms * MS, .unit = unit};
             bool second = unit == 1;
             if (unit == 0 && test_random_below(&random, 2) == 0) {
@@ -232,8 +228,7 @@ static sf_recording *record_chain(void)
 static bool joins(const sf_graph_columns *all, uint32_t from, uint32_t to)
 {
     for (size_t i = 0; i < all->link_count; i++)
-        if (all->from[i] == from && all->to[i] == to)
-            return true;
+        if (all->from[i] == from && all->to[i] == to) return true;
     return false;
 }
 

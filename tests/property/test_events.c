@@ -28,10 +28,8 @@ static void check_layout(const sf_events *events, const sf_spike *spikes, size_t
     uint32_t position = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t unit = spikes[i].unit;
-        if (fired[unit] == SIZE_MAX)
-            continue;
-        if (position == 0)
-            assert_int_equal(events->origin_ns, spikes[i].time_ns);
+        if (fired[unit] == SIZE_MAX) continue;
+        if (position == 0) assert_int_equal(events->origin_ns, spikes[i].time_ns);
         if (events->times[position] != spikes[i].time_ns - events->origin_ns ||
             events->unit[events->owner[position]] != unit || events->positions[next[unit]] != position ||
             events->unit_times[next[unit]] != events->times[position])

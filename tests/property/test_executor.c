@@ -52,8 +52,7 @@ static sf_plan_element random_element(test_random *random, const bool *scope, bo
             element.at[level].number =
                 (uint32_t)test_random_below(random, level == 0 ? CHILDREN : GRANDCHILDREN);
     }
-    if (test_random_below(random, 3) == 0)
-        element.parameter = PARAMETER_N;
+    if (test_random_below(random, 3) == 0) element.parameter = PARAMETER_N;
     return element;
 }
 
@@ -103,8 +102,7 @@ static void touch_all(visit *at, const sf_plan_element *element)
     place.parameter = element->parameter;
     touch(at, place);
     bool reads = at->operation == SF_PLAN_EXTRACT || at->operation == SF_PLAN_COMPARE;
-    if (element->parameter != SF_PLAN_NONE || (element->tree >= LIST && !reads))
-        return;
+    if (element->parameter != SF_PLAN_NONE || (element->tree >= LIST && !reads)) return;
     uint32_t below = element->depth == 0 ? CHILDREN : element->depth == 1 ? GRANDCHILDREN : 0;
     if (element->tree >= LIST)
         below = at->operation == SF_PLAN_EXTRACT ? sf_plan_call_children(at->call, place) : 0;
@@ -208,8 +206,7 @@ static void compose(test_random *random, sf_plan_algorithm *algorithm)
     }
     made.table[made.count] = (sf_plan_declared){.name = NULL};
     sf_error error;
-    if (sf_plan_declare(algorithm, &made_declaration, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_plan_declare(algorithm, &made_declaration, &error) != SF_OK) fail_msg("%s", error.text);
     algorithm->constant_count = 0; /* they were named first for their numbers alone */
 }
 
@@ -236,8 +233,7 @@ static sf_plan_model *execute(sf_plan_program program, sf_plan_ran *ran)
     sf_error error;
     program.functions = made.table;
     program.vectors = VECTORS;
-    if (sf_plan_execute(&program, model, ran, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_plan_execute(&program, model, ran, &error) != SF_OK) fail_msg("%s", error.text);
     return model;
 }
 
@@ -256,8 +252,7 @@ static void every_way_ends_with_the_same_model(void **state)
             (sf_plan_program){
                 .algorithm = &algorithm, .threads = 1, .seen = test_record_access, .recorder = &recorder},
             NULL);
-        if (recorder.undeclared > 0)
-            fail_msg("%s is not declared", recorder.first);
+        if (recorder.undeclared > 0) fail_msg("%s is not declared", recorder.first);
         for (int way = 0; way < 4; way++) {
             sf_plan_ran ran;
             sf_plan_model *found = execute((sf_plan_program){.algorithm = &algorithm,
@@ -320,8 +315,7 @@ static void a_false_declaration_is_caught(void **state)
                 .algorithm = &algorithm, .threads = 1, .seen = test_record_access, .recorder = &recorder},
             NULL));
         assert_int_equal(recorder.undeclared > 0, needed);
-        if (needed)
-            assert_int_equal(strncmp(recorder.first, step->name, strlen(step->name)), 0);
+        if (needed) assert_int_equal(strncmp(recorder.first, step->name, strlen(step->name)), 0);
         caught += needed;
         sf_plan_algorithm_free(&algorithm);
     }

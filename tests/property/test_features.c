@@ -66,8 +66,7 @@ static void begin(fixture *f, double bin_ms, double silence_s)
     assert_int_equal(sf_handoff_open(&f->handoff, 64, false, NULL), SF_OK);
     const sf_features_setup setup = {&f->config, &f->inputs, &f->feeders, &f->handoff};
     sf_error error;
-    if (sf_features_open(&f->features, &setup, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_features_open(&f->features, &setup, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
 }
 
 static void tell(fixture *f)
@@ -142,14 +141,12 @@ static void bins_are_those_of_the_whole_train(void **state)
             sf_features_look(&f.features, NULL); /* of no source */
             sf_features_take(&f.features, spikes + done, arrivals, part);
             done += part;
-            if (done == count || test_random_below(&random, 3) == 0)
-                continue;
+            if (done == count || test_random_below(&random, 3) == 0) continue;
             int64_t newest_ns = done > 0 ? spikes[done - 1].time_ns : 0,
                     left = spikes[done].time_ns - newest_ns;
             promised_ns = newest_ns + (int64_t)test_random_below(&random, (uint64_t)left + 1);
             sf_features_reach(&f.features, promised_ns, false);
-            if (test_random_below(&random, 2) == 0)
-                tell(&f);
+            if (test_random_below(&random, 2) == 0) tell(&f);
         }
         int64_t end_ns = spikes[count - 1].time_ns + 1 + (int64_t)test_random_below(&random, 300000000);
         sf_features_reach(&f.features, end_ns, true);

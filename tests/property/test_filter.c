@@ -45,8 +45,7 @@ static sf_recording crowded_recording(test_random *random)
 static uint64_t dropped(const sf_recording *recording, const char *cause)
 {
     for (size_t i = 0; i < recording->dropped_count; i++)
-        if (strcmp(recording->dropped[i].cause, cause) == 0)
-            return recording->dropped[i].count;
+        if (strcmp(recording->dropped[i].cause, cause) == 0) return recording->dropped[i].count;
     return 0;
 }
 

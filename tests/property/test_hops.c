@@ -57,8 +57,7 @@ static void open_scene(scene *s, bool virtual_clock, uint32_t every)
                                      .publisher = &s->publisher,
                                      .virtual_clock = virtual_clock,
                                      .sources = {.complete_status = add_nothing}};
-    if (sf_hops_open(&s->hops, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_hops_open(&s->hops, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
 }
 
 static void close_scene(scene *s)
@@ -143,8 +142,7 @@ static void messages_tell_how_old_the_list_is(void **state)
     int lists = 0;
     for (int i = 0; i < 12; i++) {
         hop(&s);
-        if (s.newest[SF_TOPIC_EPISODES] == NULL)
-            continue;
+        if (s.newest[SF_TOPIC_EPISODES] == NULL) continue;
         uint64_t number = s.newest[SF_TOPIC_EPISODES]->episodes.hop;
         double age_s = (double)((number + 1) % 3) * 0.1,
                told_s = s.newest[SF_TOPIC_EPISODES]->episodes.list_age_s;

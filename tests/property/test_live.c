@@ -58,8 +58,7 @@ static void take_part(stream *part, const stream *whole, uint32_t first, uint32_
     part->recording.spikes = sf_alloc(whole->recording.spike_count, sizeof(sf_spike));
     for (size_t i = 0; i < whole->recording.spike_count; i++) {
         sf_spike spike = whole->recording.spikes[i];
-        if (spike.unit < first || spike.unit >= first + count)
-            continue;
+        if (spike.unit < first || spike.unit >= first + count) continue;
         spike.unit -= first;
         part->recording.spikes[part->recording.spike_count++] = spike;
     }
@@ -118,8 +117,7 @@ static void to_the_end(heard *all, sf_live *live)
     sf_error error = {0};
     while (!take_all(all, live, 1000))
         ;
-    if (sf_live_close(live, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_live_close(live, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
 }
 
 static void assert_same(heard *a, heard *b)
@@ -127,8 +125,7 @@ static void assert_same(heard *a, heard *b)
     assert_int_equal(a->count, b->count);
     assert_string_equal(a->messages.data, b->messages.data);
     assert_int_equal(a->trigger_count, b->trigger_count);
-    if (a->trigger_count > 0)
-        assert_string_equal(a->triggers.data, b->triggers.data);
+    if (a->trigger_count > 0) assert_string_equal(a->triggers.data, b->triggers.data);
 }
 
 static void free_heard(heard *all)
@@ -216,8 +213,7 @@ static int push_piece(pusher *it, sf_live *live, uint32_t source, test_random *r
     if (count < rest && test_random_below(random, 3) == 0)
         promised_ns = INT64_MIN; /* the next one will promise */
     int status = sf_live_push(live, source, spikes, count, promised_ns, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     it->next += count;
     if (it->next == recording->spike_count) {
         status = sf_live_push(live, source, NULL, 0, INT64_MAX, NULL);
@@ -242,12 +238,10 @@ static void push_all(heard *all, sf_live_options *options, stream *const *stream
     }
     options->sources = sources;
     options->source_count = count;
-    if (sf_live_open(&live, options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_live_open(&live, options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     while (!pushers[0].ended || (count == 2 && !pushers[1].ended)) {
         uint32_t source = (uint32_t)test_random_below(random, count);
-        if (pushers[source].ended)
-            continue;
+        if (pushers[source].ended) continue;
         int status = push_piece(&pushers[source], live, source, random);
         assert_true(status == SF_OK || status == SF_AGAIN);
         if (status == SF_AGAIN || test_random_below(random, 4) == 0)
@@ -387,8 +381,7 @@ static void back_pressure_reaches_the_push(void **state)
         assert_false(it.ended);
     }
     while (!it.ended)
-        if (push_piece(&it, live, 0, &random) == SF_AGAIN)
-            take_all(&pushed, live, 1);
+        if (push_piece(&it, live, 0, &random) == SF_AGAIN) take_all(&pushed, live, 1);
     to_the_end(&pushed, live);
     assert_int_equal(played.count, pushed.count);
     assert_string_equal(played.messages.data, pushed.messages.data);
@@ -741,8 +734,7 @@ static void a_run_is_closed_in_the_middle(void **state)
         size_t wanted = test_random_below(&random, 10);
         for (size_t taken = 0; taken < wanted; taken++) {
             sf_message *message;
-            if (sf_live_next(it.live, &message, 20, NULL) == SF_OK)
-                sf_message_release(message);
+            if (sf_live_next(it.live, &message, 20, NULL) == SF_OK) sf_message_release(message);
         }
         atomic_store(&it.stop, true);
         pthread_join(it.thread, NULL);

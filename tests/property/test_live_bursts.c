@@ -84,8 +84,7 @@ static void run(heard *all, const sf_spike *spikes, size_t count, const sf_live_
     options.queue = 4096;
     sf_live *live;
     sf_error error;
-    if (sf_live_open(&live, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_live_open(&live, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     for (size_t done = 0; done < count;) {
         size_t part = 1 + test_random_below(random, 40);
         part = part < count - done ? part : count - done;

@@ -103,8 +103,7 @@ static void hold(const sf_criticality_message *live, const sf_recording *whole,
     assert_int_equal(live->blocks, found.branching.blocks);
     size_t caution = 0;
     for (size_t i = 0; i < found.caution_count; i++) {
-        if (strcmp(found.cautions[i].of, "branching_ratio") != 0)
-            continue;
+        if (strcmp(found.cautions[i].of, "branching_ratio") != 0) continue;
         assert_true(caution < live->caution_count);
         assert_string_equal(live->cautions[caution].caution, found.cautions[i].caution);
         assert_string_equal(live->cautions[caution++].text, found.cautions[i].text);
@@ -151,8 +150,7 @@ static void push(sf_live *live, const made *m, test_random *random)
         size_t markers = markers_up_to(m, marked, until_ns);
         int status = markers > 0 ? sf_live_mark(live, 0, m->markers + marked, markers, &error) : SF_OK;
         marked += status == SF_OK ? markers : 0;
-        if (status == SF_OK)
-            status = sf_live_push(live, 0, m->spikes + done, part, until_ns, &error);
+        if (status == SF_OK) status = sf_live_push(live, 0, m->spikes + done, part, until_ns, &error);
         assert_true(status == SF_OK || status == SF_AGAIN);
         done += status == SF_OK ? part : 0;
     }
@@ -181,12 +179,10 @@ static void run(heard *all, const made *m, const sf_live_criticality *asked, boo
     sf_error error;
     sf_message *message;
     int status;
-    if (sf_live_open(&live, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_live_open(&live, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     push(live, m, random);
     while ((status = sf_live_next(live, &message, 1000, &error)) != SF_END)
-        if (status == SF_OK)
-            hear(all, message);
+        if (status == SF_OK) hear(all, message);
     assert_int_equal(sf_live_close(live, &error), SF_OK);
 }
 
@@ -328,8 +324,7 @@ static void a_halted_run_leaves_its_estimate(void **state)
         int64_t began_ns = m->spikes[0].time_ns;
         assert_int_equal(sf_criticality_run_open(&run, &options, &inputs, true, NULL), SF_OK);
         run.began_ns = began_ns;
-        if (halted)
-            sf_background_halt(&run.background);
+        if (halted) sf_background_halt(&run.background);
         assert_int_equal(sf_criticality_run_feed(&run, m->spikes, m->spike_count, NULL), SF_OK);
         assert_int_equal(sf_criticality_run_reach(&run, began_ns + 11 * SF_SECOND, 0, &publisher, NULL),
                          SF_OK);

@@ -71,8 +71,7 @@ static sf_recording *record(const made *m, bool blanks)
     input.markers = m->markers;
     input.marker_count = m->marker_count;
     assert_int_equal(sf_recording_new(&whole, &input, &error), SF_OK);
-    if (!blanks)
-        return whole;
+    if (!blanks) return whole;
     sf_selection selection = sf_selection_default();
     selection.blank = "ttl1";
     selection.blank_to_ns = 7 * MS;
@@ -171,8 +170,7 @@ static void run(heard *all, const made *m, const sf_live_responses *asked, bool 
     sf_live *live;
     sf_error error;
     size_t marked = 0;
-    if (sf_live_open(&live, &options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_live_open(&live, &options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     for (size_t done = 0; done < SPIKES;) {
         size_t part = 1 + test_random_below(random, 90);
         part = part < SPIKES - done ? part : SPIKES - done;
@@ -192,8 +190,7 @@ static void run(heard *all, const made *m, const sf_live_responses *asked, bool 
     sf_message *message;
     int status;
     while ((status = sf_live_next(live, &message, 1000, &error)) != SF_END)
-        if (status == SF_OK)
-            hear(all, message);
+        if (status == SF_OK) hear(all, message);
     assert_int_equal(sf_live_close(live, &error), SF_OK);
 }
 

@@ -104,8 +104,7 @@ static void add(const char *path, const sf_key *key, const void *object, double 
 static void collect(const char *path, const sf_key *key, const void *object)
 {
     bool number = key->type == SF_KEY_WHOLE || key->type == SF_KEY_REAL;
-    if (key->zero != NULL && number)
-        add(path, key, object, 0, NULL);
+    if (key->zero != NULL && number) add(path, key, object, 0, NULL);
     if (number || key->type == SF_KEY_SWITCH) {
         add(path, key, object, number ? key->least : 0, NULL);
         add(path, key, object, number ? key->most : 1, NULL);
@@ -121,8 +120,7 @@ static void walk_table(const char *path, const sf_key_table *table, const void *
     const sf_key *keys[SF_KEYS_MOST];
     size_t count = sf_keys_of(table, NULL, keys);
     for (size_t i = 0; i < count; i++)
-        if (sf_keys_find(keys, count, keys[i]->name, object) == keys[i])
-            walk(path, keys[i], object);
+        if (sf_keys_find(keys, count, keys[i]->name, object) == keys[i]) walk(path, keys[i], object);
 }
 
 static void walk(const char *path, const sf_key *key, const void *object)
@@ -169,8 +167,7 @@ static const char *name(const setting *of)
     static char names[2][256];
     static int next;
     char *to = names[next ^= 1];
-    if (of == NULL)
-        return "";
+    if (of == NULL) return "";
     if (of->word != NULL)
         snprintf(to, sizeof names[0], "%.64s.%s = %s", of->path, of->key->name, of->word);
     else
@@ -206,8 +203,7 @@ static bool runs(const setting *a, const setting *b)
     }
     push_all(live);
     while ((status = sf_live_next(live, &message, 1000, NULL)) != SF_END)
-        if (status == SF_OK)
-            sf_message_release(message);
+        if (status == SF_OK) sf_message_release(message);
     if (sf_live_close(live, &error) != SF_OK)
         fail_msg("%s %s: opened, and ended with %s: %s", name(a), name(b), error.place, error.text);
     return true;
@@ -251,8 +247,7 @@ static bool go_beyond(setting *to)
 {
     const sf_key *key = to->key;
     bool upper = to->number == key->most;
-    if (to->number == 0 && key->least > 0 && key->zero != NULL)
-        return false;
+    if (to->number == 0 && key->least > 0 && key->zero != NULL) return false;
     if (to->word != NULL) {
         to->word = "none-such";
         while (key->words[(int)to->number] != NULL)
@@ -275,8 +270,7 @@ static void what_no_row_allows_is_refused_by_its_key(void **state)
         char place[128];
         sf_live *live;
         sf_error error = {0};
-        if (!go_beyond(&beyond))
-            continue;
+        if (!go_beyond(&beyond)) continue;
         start_anew();
         set(&beyond);
         snprintf(place, sizeof place, "%s.%s", beyond.path + (beyond.path[0] == '.'), beyond.key->name);

@@ -18,8 +18,7 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
 {
     sf_match_result result;
     sf_error error;
-    if (sf_match_run(index, pattern, options, &result, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_match_run(index, pattern, options, &result, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     implied += result.implied;
     merged += result.merged;
     blacklisted += result.blacklisted;
@@ -47,8 +46,7 @@ static void check_listing(sf_match_index *index, const sf_csr *data, const sf_pa
                                     pattern->vertex_count * sizeof *row);
     }
     sf_match_result_free(&result);
-    if (expected < 2)
-        return;
+    if (expected < 2) return;
     options.limit = expected - 1;
     result = run(index, pattern, &options);
     assert_int_equal(result.count, expected - 1);
@@ -96,14 +94,11 @@ static void check_semantics(sf_match_index *index, const sf_csr *data, const sf_
     options.semantics = semantics;
     check_count(index, pattern, &options, expected);
     check_listing(index, data, pattern, options, expected);
-    if (semantics == SF_HOMOMORPHISM || pattern->relation_count > 0)
-        return;
+    if (semantics == SF_HOMOMORPHISM || pattern->relation_count > 0) return;
     for (uint32_t u = 0; u < pattern->vertex_count; u++)
-        if (pattern->vertices[u].term_count > 0)
-            return;
+        if (pattern->vertices[u].term_count > 0) return;
     for (size_t e = 0; e < pattern->edge_count; e++)
-        if (pattern->edges[e].term_count > 0)
-            return;
+        if (pattern->edges[e].term_count > 0) return;
     uint64_t symmetries = match_oracle_automorphisms(pattern);
     options.distinct = true;
     assert_int_equal(expected % symmetries, 0);
@@ -490,10 +485,8 @@ static int count_cycles(void *context)
     for (uint32_t v = 0; v < 30 && status == SF_OK; v++)
         for (uint32_t k = 1; k <= 5 && status == SF_OK; k++)
             status = sf_edge_list_add(&list, v, (v + k) % 30, NULL);
-    if (status == SF_OK)
-        status = sf_csr_build(&data, &list, 0, NULL);
-    if (status == SF_OK)
-        status = sf_match_open(&index, &data, NULL);
+    if (status == SF_OK) status = sf_csr_build(&data, &list, 0, NULL);
+    if (status == SF_OK) status = sf_match_open(&index, &data, NULL);
     if (status == SF_OK)
         status = sf_match_run(index, pattern, &(sf_match_options){.device = "cpu", .threads = 3}, &result,
                               NULL, NULL);

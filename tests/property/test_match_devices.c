@@ -26,8 +26,7 @@ static sf_match_result run(sf_match_index *index, const sf_pattern *pattern, con
 /* A device says what it does not do; nothing else may send a job back to the CPU. */
 static bool was_done_there(const sf_match_result *result)
 {
-    if (result->ran.note[0] == '\0')
-        return true;
+    if (result->ran.note[0] == '\0') return true;
     if (strstr(result->ran.note, "compares attributes of vertices that no edge joins") == NULL)
         fail_msg("refused: %s", result->ran.note);
     return false;
@@ -91,8 +90,7 @@ static bool check_case(sf_match_index *index, const sf_csr *data, const sf_patte
         compare_lists(index, pattern, options, expected + 3);
         options.distinct = false;
     }
-    if (expected > 1)
-        check_limit(index, pattern, options, expected);
+    if (expected > 1) check_limit(index, pattern, options, expected);
     return done;
 }
 
@@ -137,12 +135,10 @@ static bool check_twigs(sf_match_index *index, const sf_csr *data, const sf_patt
         assert_int_equal(result.stayed, 0);
     else if (options.threshold == 0)
         assert_int_equal(result.pieces, 0);
-    if ((without & SF_GVSM_PAIRS) != 0)
-        assert_int_equal(result.twigs, result.kernels);
+    if ((without & SF_GVSM_PAIRS) != 0) assert_int_equal(result.twigs, result.kernels);
     if (result.ran.note[0] != '\0' && strstr(result.ran.note, "in several parts") == NULL)
         fail_msg("refused: %s", result.ran.note);
-    if (expected > 1)
-        check_limit(index, pattern, options, expected);
+    if (expected > 1) check_limit(index, pattern, options, expected);
     return strcmp(result.ran.device, device) == 0;
 }
 
@@ -163,8 +159,7 @@ static void compare_spaces(const sf_space *made, const sf_space *expected)
     assert_int_equal(made->useless, expected->useless);
     assert_memory_equal(made->counts, expected->counts, sizeof made->counts);
     assert_memory_equal(made->labelled, expected->labelled, sizeof made->labelled);
-    if (made->is_empty)
-        return;
+    if (made->is_empty) return;
     assert_memory_equal(made->twin, expected->twin, sizeof made->twin);
     assert_int_equal(made->links_count, expected->links_count);
     for (uint32_t u = 0; u < made->query->count; u++) {
@@ -217,8 +212,7 @@ static bool check_space(const sf_match_index *index, const sf_pattern *pattern, 
         sf_candidates_when(SF_CANDIDATES_FILTERED);
         assert_int_equal(sf_space_open(&expected, &query, 2, NULL), SF_OK);
         sf_candidates_when(SF_CANDIDATES_WORTH);
-        if (sf_made_open(&made, &query, where, 2, &nobody_waits, &error) != SF_OK)
-            fail_msg("%s", error.text);
+        if (sf_made_open(&made, &query, where, 2, &nobody_waits, &error) != SF_OK) fail_msg("%s", error.text);
         if (!made.is_empty && sf_made_fetch(&made, &nobody_waits, &error) != SF_OK)
             fail_msg("%s", error.text);
         compare_spaces(&made, &expected);
@@ -314,8 +308,7 @@ static void check_device(const char *device, int rounds)
         sf_csr_free(&data);
     }
     sf_made_when(SF_MADE_WORTH);
-    if (rounds < 100)
-        return;
+    if (rounds < 100) return;
     assert_true(made > rounds / 2); /* of three semantics, each other round */
     assert_true(done > 2 * rounds); /* of three semantics */
     assert_true(expanded > rounds / 2);
@@ -326,8 +319,7 @@ static void check_device(const char *device, int rounds)
 static void use_test_plugin(void)
 {
     sf_error error;
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK) fail_msg("%s", error.text);
 }
 
 /* ---- a graph and a pattern for the rest ---- */
@@ -352,8 +344,7 @@ static void open_labelled_ring(sf_csr *data, sf_match_index **index, sf_pattern 
     for (uint32_t v = 0; v < vertices; v++)
         for (uint32_t k = 1; k <= 10; k++)
             assert_int_equal(sf_edge_list_add(&list, v, (v + k) % vertices, NULL), SF_OK);
-    if (labels > 0)
-        label_edges(&list, labels);
+    if (labels > 0) label_edges(&list, labels);
     assert_int_equal(sf_csr_build(data, &list, 0, NULL), SF_OK);
     sf_edge_list_free(&list);
     assert_int_equal(sf_match_open(index, data, NULL), SF_OK);
@@ -986,10 +977,8 @@ static int match_once(void *context)
     for (uint32_t u = 0; u < 3 && status == SF_OK; u++)
         status =
             sf_pattern_add_edge(&path, u, u + 1, data->edge_labels != NULL ? 0 : SF_ANY_LABEL, false, NULL);
-    if (status == SF_OK)
-        status = sf_match_run(index, &path, &options, &result, NULL, NULL);
-    if (status == SF_OK)
-        assert_string_equal(result.ran.device, "test:0");
+    if (status == SF_OK) status = sf_match_run(index, &path, &options, &result, NULL, NULL);
+    if (status == SF_OK) assert_string_equal(result.ran.device, "test:0");
     sf_match_result_free(&result);
     sf_pattern_free(&path);
     sf_match_close(index);
@@ -1027,8 +1016,7 @@ static void no_memory_is_no_crash(void **state)
 static void every_device_counts_as_the_oracle(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     for (uint32_t i = 0; i < sf_device_count(); i++)
         check_device(sf_device_name(sf_device_at(i)), test_rounds(300));
 }
@@ -1037,8 +1025,7 @@ static void every_device_counts_as_the_oracle(void **state)
 static void every_device_counts_large_graphs_as_the_cpu(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     test_random random = test_random_start("large", 5);
     for (int round = 0; round < 12 && round < test_rounds(12); round++) {
         sf_csr data;
@@ -1062,8 +1049,7 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
         was_done_there(&found);
         options.engine = "gvsm";
         found = run(index, &pattern, &options);
-        if (!expected.truncated && !found.truncated)
-            assert_int_equal(found.count, expected.count);
+        if (!expected.truncated && !found.truncated) assert_int_equal(found.count, expected.count);
         sf_made_when(SF_MADE_WORTH);
         sf_pattern_free(&pattern);
         sf_match_close(index);
@@ -1074,8 +1060,7 @@ static void every_device_counts_large_graphs_as_the_cpu(void **state)
 static void every_device_lists_the_first_embeddings(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     check_first(sf_device_name(sf_device_at(0)), test_is_short() ? 300 : 20000);
 }
 
@@ -1083,8 +1068,7 @@ static void every_device_lists_the_first_embeddings(void **state)
 static void every_device_makes_large_spaces_as_the_cpu(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     test_random random = test_random_start("spaces", 7);
     int made = 0;
     sf_made_when(SF_MADE_ALWAYS);
@@ -1110,8 +1094,7 @@ static void every_device_makes_large_spaces_as_the_cpu(void **state)
 static void every_device_samples_what_it_searches(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     test_random random = test_random_start("samples", 9);
     sf_device *device;
     int compared = 0;
@@ -1142,8 +1125,7 @@ static void every_device_samples_what_it_searches(void **state)
 static void a_search_with_a_limit_ends_soon(void **state)
 {
     (void)state;
-    if (test_no_device() || test_is_short())
-        skip();
+    if (test_no_device() || test_is_short()) skip();
     enum { VERTICES = 200000 };
     sf_csr data;
     sf_match_index *index;
@@ -1167,8 +1149,7 @@ static void a_search_with_a_limit_ends_soon(void **state)
 static void every_device_gives_graphs_back(void **state)
 {
     (void)state;
-    if (test_no_device() || test_is_short())
-        skip();
+    if (test_no_device() || test_is_short()) skip();
     sf_csr data[2];
     sf_match_index *index[2];
     sf_pattern path[2];
@@ -1204,8 +1185,7 @@ static void every_device_gives_graphs_back(void **state)
 static void layers_that_are_too_large_are_cut(void **state)
 {
     (void)state;
-    if (test_no_device() || test_rounds(0) > 0)
-        skip();
+    if (test_no_device() || test_rounds(0) > 0) skip();
     sf_csr data;
     sf_match_index *index;
     sf_pattern path;
@@ -1224,8 +1204,7 @@ static void layers_that_are_too_large_are_cut(void **state)
 static void a_device_stops_in_time(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     sf_csr data;
     sf_match_index *index;
     sf_pattern path;

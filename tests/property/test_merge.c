@@ -34,8 +34,7 @@ static void append(stream *to, const sf_spike *spikes, size_t count)
         to->capacity = 2 * (to->count + count);
         to->spikes = realloc(to->spikes, to->capacity * sizeof *to->spikes);
     }
-    if (count > 0)
-        memcpy(to->spikes + to->count, spikes, count * sizeof *spikes);
+    if (count > 0) memcpy(to->spikes + to->count, spikes, count * sizeof *spikes);
     to->count += count;
 }
 
@@ -181,10 +180,8 @@ static void interleave(test_random *random, const script *scripts, size_t source
         if (who < sources && open > 0) {
             sf_inlet *inlet = sf_merge_inlet(merge, who);
             sf_batch batch = {0};
-            if (next[who] < scripts[who].batches)
-                batch = batch_of(&scripts[who], next[who]);
-            if (next[who] < scripts[who].batches && sf_inlet_offer(inlet, &batch))
-                next[who]++;
+            if (next[who] < scripts[who].batches) batch = batch_of(&scripts[who], next[who]);
+            if (next[who] < scripts[who].batches && sf_inlet_offer(inlet, &batch)) next[who]++;
             if (next[who] == scripts[who].batches && !ended[who]) {
                 sf_inlet_end(inlet);
                 ended[who] = true;
@@ -470,8 +467,7 @@ static void run_threads(sf_ring_policy policy)
     while (!merged.ended) {
         sf_merge_pull(merge, 0, &merged);
         assert_in_order_and_past(&merged, &out, &watermark);
-        if (merged.spike_count == 0)
-            sched_yield();
+        if (merged.spike_count == 0) sched_yield();
     }
     for (size_t i = 0; i < SOURCES; i++) {
         sf_thread_join(&senders[i].thread);

@@ -58,8 +58,7 @@ static bool is_before(const sf_episode_count *a, const sf_episode_count *b)
         keys[k][4] = above_chance(item);
     }
     for (int key = 0; key < 5; key++)
-        if (keys[0][key] != keys[1][key])
-            return keys[0][key] > keys[1][key];
+        if (keys[0][key] != keys[1][key]) return keys[0][key] > keys[1][key];
     return a < b;
 }
 
@@ -78,8 +77,7 @@ static void check(test_random *random)
         for (size_t k = 0; k < count; k++)
             before += k != i && is_before(&message->episodes.items[k], item);
         assert_int_equal(item->standing, before + 1);
-        if (before >= most && !(id_count > 0 && i == 3))
-            continue;
+        if (before >= most && !(id_count > 0 && i == 3)) continue;
         assert_true(kept < top->episodes.count);
         assert_memory_equal(&top->episodes.items[kept++], item, sizeof *item);
     }
@@ -133,8 +131,7 @@ static void a_team_places_alike(void **state)
 
 static int pick(void *context)
 {
-    if (sf_message_rank(context, NULL, NULL) != SF_OK)
-        return SF_NO_MEMORY;
+    if (sf_message_rank(context, NULL, NULL) != SF_OK) return SF_NO_MEMORY;
     sf_message *top = sf_message_top(context, 5, NULL, 0);
     sf_message_release(top);
     return top != NULL ? SF_OK : SF_NO_MEMORY;

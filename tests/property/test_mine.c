@@ -154,8 +154,7 @@ static sf_mine_result *mine(const trial *t)
     sf_mine_result *result;
     sf_error error;
     int status = sf_mine_spikes(&result, &input, &t->options, NULL, &error);
-    if (status != SF_OK)
-        fail_msg("%s", error.text);
+    if (status != SF_OK) fail_msg("%s", error.text);
     return result;
 }
 
@@ -180,8 +179,7 @@ static size_t enumerate(const trial *t, const sf_mine_result *result, const sf_e
     for (uint32_t u = 0; u < t->units.count; u++) {
         for (size_t d = 0; d < (prefix->size > 0 ? t->options.delay_count : 1); d++) {
             sf_episode episode = *prefix;
-            if (episode.size > 0)
-                episode.delays[episode.size - 1] = t->delays[d];
+            if (episode.size > 0) episode.delays[episode.size - 1] = t->delays[d];
             episode.units[episode.size++] = u;
             uint64_t count = oracle_count(t->spikes, t->count, &episode);
             size_t found = 0;
@@ -194,8 +192,7 @@ static size_t enumerate(const trial *t, const sf_mine_result *result, const sf_e
             bool is_frequent = (double)count >= t->options.threshold && is_allowed(t, &episode);
             assert_int_equal(found, is_frequent && episode.size > 1);
             frequent += found;
-            if (episode.size < t->options.max_size)
-                frequent += enumerate(t, result, &episode);
+            if (episode.size < t->options.max_size) frequent += enumerate(t, result, &episode);
         }
     }
     return frequent;
@@ -206,8 +203,7 @@ static void assert_ordered(const sf_mine_result *result)
     for (size_t i = 1; i < result->count; i++) {
         const sf_mine_item *a = &result->items[i - 1], *b = &result->items[i];
         assert_true(a->size <= b->size);
-        if (a->size < b->size)
-            continue;
+        if (a->size < b->size) continue;
         assert_true(a->count >= b->count);
         sf_episode left, right;
         sf_mine_result_episode(result, i - 1, &left);
@@ -263,8 +259,7 @@ static size_t count_pairs(const trial *t, uint32_t least, sf_pair_count *pairs, 
                 sf_episode pair = {.size = 2, .units = {a, b}, .delays = {t->delays[d]}};
                 uint32_t times = (uint32_t)oracle_count(t->spikes, t->count, &pair);
                 size_t at = test_random_below(random, count + 1);
-                if (times < least)
-                    continue;
+                if (times < least) continue;
                 pairs[count++] = pairs[at];
                 pairs[at] = (sf_pair_count){a, b, d, times};
             }
@@ -473,8 +468,7 @@ static void closed_leaves_out_what_a_longer_one_tells(void **state)
                        contains(&other, &episode);
             }
             left_out += told;
-            if (told)
-                continue;
+            if (told) continue;
             assert_true(at < closed->count);
             sf_mine_result_episode(closed, at++, &other);
             assert_int_equal(sf_episode_compare(&episode, &other), 0);
@@ -492,8 +486,7 @@ static void closed_leaves_out_what_a_longer_one_tells(void **state)
 static bool fires(const sf_spike *spikes, size_t count, uint32_t unit, int64_t time)
 {
     for (size_t i = 0; i < count; i++)
-        if (spikes[i].unit == unit && spikes[i].time_ns == time)
-            return true;
+        if (spikes[i].unit == unit && spikes[i].time_ns == time) return true;
     return false;
 }
 
@@ -516,8 +509,7 @@ static void occurrences_are_what_was_counted(void **state)
             assert_true(i == 0 || own[0] >= own[-1]);
             for (uint32_t node = 0; node < episode.size; node++) {
                 assert_true(fires(spikes, count, episode.units[node], own[node]));
-                if (node == 0)
-                    continue;
+                if (node == 0) continue;
                 int64_t dt = own[node] - own[node - 1];
                 assert_true(dt > episode.delays[node - 1].low_ns && dt <= episode.delays[node - 1].high_ns);
             }
@@ -650,16 +642,14 @@ static int mine_and_count(void *context)
         .spikes = t->spikes, .spike_count = t->count, .units = &t->units, .duration_ns = 1000};
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &t->options, NULL, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_episode episode;
     sf_mine_result_episode(result, result->count - 1, &episode);
     sf_mine_result_free(result);
     sf_counter *counter;
     status = sf_counter_open(&counter, t->spikes, t->count, t->units.count, &episode, 1, t->options.engine, 1,
                              NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint64_t count;
     status = sf_counter_count(counter, NULL, &count, NULL);
     sf_counter_close(counter);

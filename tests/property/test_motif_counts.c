@@ -111,8 +111,7 @@ static void the_worm_has_its_census(void **state)
     static const uint64_t expected[SF_TRIADS] = {10611620, 1224317, 247656, 17788, 15179, 24252, 9402, 11574,
                                                  2965,     158,     2531,   996,   1957,  644,   1057, 273};
     char *path = test_data_path("subgraph/celegans/celegans_chem.edges");
-    if (path == NULL)
-        skip();
+    if (path == NULL) skip();
     sf_csr worm = read_worm(path);
     uint64_t found[SF_TRIADS];
     assert_int_equal(sf_triad_census(found, &worm, 2, NULL, NULL), SF_OK);
@@ -157,8 +156,7 @@ static uint32_t tail_of(const sf_csr *graph, double weight)
 {
     for (uint32_t v = 0; v < graph->vertex_count; v++)
         for (uint64_t e = graph->offsets[v]; e < graph->offsets[v + 1]; e++)
-            if (graph->edge_columns.items[0].values[e] == weight)
-                return v;
+            if (graph->edge_columns.items[0].values[e] == weight) return v;
     return SF_NO_VERTEX;
 }
 
@@ -178,8 +176,7 @@ static void rewired_graphs_keep_degrees_and_what_edges_carry(void **state)
         degrees before = degrees_of(&graph), after = degrees_of(&rewired);
         size_t pairs = pairs_of(&graph, &loops);
         /* Bundles of different sizes may trade places: then pairs, and not edges, are what a vertex keeps. */
-        if (pairs == sf_csr_edge_count(&graph))
-            assert_memory_equal(&before, &after, sizeof before);
+        if (pairs == sf_csr_edge_count(&graph)) assert_memory_equal(&before, &after, sizeof before);
         assert_int_equal(pairs_of(&rewired, &rewired_loops), pairs);
         assert_int_equal(rewired_loops, loops);
         assert_int_equal(sf_csr_edge_count(&rewired), sf_csr_edge_count(&graph));
@@ -214,8 +211,7 @@ static double chi_square(const sf_edge *edges, size_t count, uint32_t vertices, 
         while (kind < kinds && memcmp(seen[kind], rewired.targets, entries * sizeof(uint32_t)) != 0)
             kind++;
         assert_true(kind < MOST);
-        if (kind == kinds)
-            memcpy(seen[kinds++], rewired.targets, entries * sizeof(uint32_t));
+        if (kind == kinds) memcpy(seen[kinds++], rewired.targets, entries * sizeof(uint32_t));
         times[kind]++;
         sf_csr_free(&rewired);
     }
@@ -250,8 +246,7 @@ static void spreads_are_those_of_the_rewired_graphs(void **state)
     sf_csr graph;
     do {
         graph = random_graph(&random, true);
-        if (sf_csr_edge_count(&graph) >= 20)
-            break;
+        if (sf_csr_edge_count(&graph) >= 20) break;
         sf_csr_free(&graph);
     } while (true);
     double counts[SF_TRIADS] = {[3] = 100}, values[GRAPHS][SF_TRIADS];
@@ -389,10 +384,8 @@ static int use_everything(void *context)
     uint64_t census[SF_TRIADS];
     double count = 0;
     int status = sf_triad_census(census, graph, 1, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_motif_read(&pattern, "chain-3", true, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status == SF_OK) status = sf_motif_read(&pattern, "chain-3", true, NULL);
+    if (status != SF_OK) return status;
     const sf_match_options match = {0};
     const sf_pattern_set set = {&pattern, &match, 1};
     const sf_rewired_options options = {.graphs = 2, .threads = 1};

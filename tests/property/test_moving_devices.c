@@ -186,8 +186,7 @@ static void check_again(sf_moving_there *there, const scene *s)
     draw_all(there, s);
     for (size_t i = 0; i < s->count; i++) {
         assert_memory_equal(sf_moving_there_picture(there, i, &values), &pictures[i], sizeof *pictures);
-        if (pictures[i].h != 0)
-            assert_memory_equal(values, before[i], s->view.bins * sizeof *values);
+        if (pictures[i].h != 0) assert_memory_equal(values, before[i], s->view.bins * sizeof *values);
     }
 }
 
@@ -195,8 +194,7 @@ static void check_scene(const scene *s, sf_device *device, tally *met)
 {
     sf_moving_there *there;
     sf_error error;
-    if (sf_moving_there_open(&there, device, &s->plan, &s->view, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_moving_there_open(&there, device, &s->plan, &s->view, &error) != SF_OK) fail_msg("%s", error.text);
     draw_all(there, s);
     for (size_t i = 0; i < s->count; i++)
         check_state(s, there, i, met);
@@ -228,8 +226,7 @@ static void devices_draw_what_the_cpu_does(void **state)
 {
     (void)state;
     sf_devices_close();
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     uint32_t count = sf_device_count();
     for (uint32_t i = 0; i < count; i++)
         check_device(sf_device_at(i));
@@ -370,8 +367,7 @@ static int take(void *context, size_t i, const sf_moving_picture *picture, const
     course *c = context;
     c->h[i] = picture->h;
     assert_true(values[0] >= 0);
-    if (!c->telling.was_there)
-        usleep(c->wait_us);
+    if (!c->telling.was_there) usleep(c->wait_us);
     return 0;
 }
 
@@ -493,18 +489,14 @@ static int follow_there(void *context)
     const sf_moving_view view = {.from = 0, .to = 10, .bins = 4};
     size_t due = 0;
     int status = sf_devices_use(TEST_PLUGIN, NULL);
-    if (status == SF_OK)
-        status = sf_moving_plan_open(&s.plan, &options, NULL);
-    if (status == SF_OK)
-        status = sf_moving_open(&s.states[0], &s.plan, NULL);
+    if (status == SF_OK) status = sf_moving_plan_open(&s.plan, &options, NULL);
+    if (status == SF_OK) status = sf_moving_open(&s.states[0], &s.plan, NULL);
     for (int i = 0; i < 60; i++)
         samples[i] = 3 + sin(i);
-    if (status == SF_OK)
-        sf_moving_add(&s.states[0], &s.plan, samples, 60);
+    if (status == SF_OK) sf_moving_add(&s.states[0], &s.plan, samples, 60);
     const sf_telling_setup setup = {
         .threads = 1, .view = view, .device = status == SF_OK ? sf_device_at(0) : NULL, .always = *always};
-    if (status == SF_OK)
-        status = sf_telling_open(&telling, &s.plan, &setup, NULL);
+    if (status == SF_OK) status = sf_telling_open(&telling, &s.plan, &setup, NULL);
     telling.contest.worth_ns = -1;
     course taken = {.telling = {.was_there = true}};
     for (int i = 0; status == SF_OK && i < 3; i++)

@@ -81,8 +81,7 @@ static void move_along(scene *s, test_random *random, uint64_t longest_step, uin
         assert_int_equal(sf_history_append(&history, s->spikes + end, (size_t)(stop - end), NULL), SF_OK);
         end = stop;
         uint64_t length = test_random_below(random, longest_window + 1);
-        if (end - begin > length && test_random_below(random, 3) > 0)
-            begin = end - length;
+        if (end - begin > length && test_random_below(random, 3) > 0) begin = end - length;
         uint32_t least = 1 + (uint32_t)test_random_below(random, 4);
         pairs.contest.patience = test_random_below(random, 2) == 0 ? 1 : pairs.contest.patience;
         assert_int_equal(sf_pairing_slide(&pairs, &history, begin, end, least, NULL), SF_OK);
@@ -284,8 +283,7 @@ static void tallies_count_few_and_many(void **state)
         memset(expected, 0, sizeof expected);
         int wide_from = (int)test_random_below(&random, 2 * MOVES);
         for (int move = 0; move < MOVES; move++) {
-            if (move == wide_from)
-                assert_int_equal(sf_tally_widen(&tally, UNITS), 0);
+            if (move == wide_from) assert_int_equal(sf_tally_widen(&tally, UNITS), 0);
             size_t more = test_random_below(&random, 4);
             for (size_t i = 0; i < more; i++) {
                 in_play[last + i] = (uint32_t)test_random_below(&random, among) * 7 % UNITS;
@@ -298,8 +296,7 @@ static void tallies_count_few_and_many(void **state)
                 expected[in_play[first + i]]--;
             sf_tally_subtract(&tally, in_play + first, gone);
             first += gone;
-            if (move % 100 > 0)
-                continue;
+            if (move % 100 > 0) continue;
             uint32_t least = 1 + (uint32_t)test_random_below(&random, 3);
             size_t found = sf_tally_reaching(&tally, UNITS, least, entries), reach = 0;
             for (size_t u = 0; u < UNITS; u++)
@@ -330,14 +327,10 @@ static int slide_twice_there(void *context)
                                     .threads = 1,
                                     .device = status == SF_OK ? sf_device_at(0) : NULL,
                                     .always = true};
-    if (status == SF_OK)
-        status = sf_pairing_open(&pairs, &setup, NULL);
-    if (status == SF_OK)
-        status = sf_history_append(&history, s->spikes, s->count, NULL);
-    if (status == SF_OK)
-        status = sf_pairing_slide(&pairs, &history, 0, s->count / 2, 1, NULL);
-    if (status == SF_OK)
-        status = sf_pairing_slide(&pairs, &history, s->count / 4, s->count, 1, NULL);
+    if (status == SF_OK) status = sf_pairing_open(&pairs, &setup, NULL);
+    if (status == SF_OK) status = sf_history_append(&history, s->spikes, s->count, NULL);
+    if (status == SF_OK) status = sf_pairing_slide(&pairs, &history, 0, s->count / 2, 1, NULL);
+    if (status == SF_OK) status = sf_pairing_slide(&pairs, &history, s->count / 4, s->count, 1, NULL);
     sf_pairing_close(&pairs);
     sf_devices_close();
     sf_history_free(&history);
@@ -352,12 +345,9 @@ static int slide_twice(void *context)
     uint64_t half = s->count / 2;
     int status = sf_pair_counts_open(&pairs, s->units, s->delays, s->delay_count, s->self, SIZE_MAX,
                                      s->threads, 0, NULL);
-    if (status == SF_OK)
-        status = sf_history_append(&history, s->spikes, s->count, NULL);
-    if (status == SF_OK)
-        status = sf_pair_counts_slide(pairs, &history, 0, half, 1, NULL);
-    if (status == SF_OK)
-        status = sf_pair_counts_slide(pairs, &history, half / 2, s->count, 1, NULL);
+    if (status == SF_OK) status = sf_history_append(&history, s->spikes, s->count, NULL);
+    if (status == SF_OK) status = sf_pair_counts_slide(pairs, &history, 0, half, 1, NULL);
+    if (status == SF_OK) status = sf_pair_counts_slide(pairs, &history, half / 2, s->count, 1, NULL);
     sf_pair_counts_close(pairs);
     sf_history_free(&history);
     return status;
@@ -391,8 +381,7 @@ static void check_turns(const sf_pair_count *found, size_t count, const sf_spike
             alone += spikes[i].unit == p % 2;
         expected += alone >= 60000;
         for (size_t i = 0; i < count; i++)
-            if (found[i].from == p % 2 && found[i].delay == p / 2)
-                assert_int_equal(found[i].count, alone);
+            if (found[i].from == p % 2 && found[i].delay == p / 2) assert_int_equal(found[i].count, alone);
     }
     assert_int_equal(count, expected);
 }

@@ -27,13 +27,10 @@ static int read_piece(const sf_pieces *pieces, uint32_t piece, sf_recording *rec
     const cut_stream *s = (const cut_stream *)pieces;
     size_t count = s->cuts[piece + 1] - s->cuts[piece];
     *recording = (sf_recording){0};
-    if (piece == s->damaged)
-        return sf_fail(error, SF_DATA, "stream", "piece %u is damaged", piece);
+    if (piece == s->damaged) return sf_fail(error, SF_DATA, "stream", "piece %u is damaged", piece);
     recording->spikes = sf_resize(NULL, count, sizeof *recording->spikes);
-    if (recording->spikes == NULL)
-        return sf_fail_memory(error);
-    if (count > 0)
-        memcpy(recording->spikes, s->spikes + s->cuts[piece], count * sizeof *recording->spikes);
+    if (recording->spikes == NULL) return sf_fail_memory(error);
+    if (count > 0) memcpy(recording->spikes, s->spikes + s->cuts[piece], count * sizeof *recording->spikes);
     recording->spike_count = count;
     return SF_OK;
 }
@@ -177,8 +174,7 @@ static int mine_pieces(const mining *m, sf_mine_result **result, sf_error *error
     int status = sf_pieces_survey(&own->base, UNITS, NULL, error);
     sf_mine_input input = {
         .spike_count = own->base.spike_count, .units = m->units, .duration_ns = 1000, .pieces = &own->base};
-    if (status == SF_OK)
-        status = sf_mine_spikes(result, &input, &m->options, NULL, error);
+    if (status == SF_OK) status = sf_mine_spikes(result, &input, &m->options, NULL, error);
     sf_free(own->base.unit_spikes);
     sf_free(own->base.own_spikes);
     free(own);

@@ -84,8 +84,7 @@ static bool between(const stream *s, uint32_t unit, int64_t before_ns, int64_t t
 {
     const sf_observed *observed = observed_of(s, unit);
     for (size_t i = 0; observed != NULL && i < observed->count; i++)
-        if (before_ns < observed->spans[i].stop_ns && observed->spans[i].stop_ns <= time_ns)
-            return true;
+        if (before_ns < observed->spans[i].stop_ns && observed->spans[i].stop_ns <= time_ns) return true;
     return false;
 }
 
@@ -140,8 +139,7 @@ static void slice_rates(samples *to, const stream *s, sf_span slice)
             for (size_t i = 0; i < s->count; i++)
                 spikes += s->spikes[i].unit == u && s->spikes[i].time_ns >= from &&
                           s->spikes[i].time_ns < from + s->bin_ns;
-            if (is_bin)
-                add(to, from, u, (double)spikes * 1e9 / (double)s->bin_ns);
+            if (is_bin) add(to, from, u, (double)spikes * 1e9 / (double)s->bin_ns);
         }
 }
 
@@ -271,8 +269,7 @@ static void a_recording_is_a_window_that_nothing_leaves(void **state)
             assert_int_equal(sf_quantity_sort(whole, held, count, &sorted, NULL), SF_OK);
             for (uint32_t of = 0; of < sf_quantity_states(whole); of++)
                 for (size_t k = 0; k < count; k++)
-                    if (items[k].state == of)
-                        test_assert_same(sorted.values[seen++], items[k].value);
+                    if (items[k].state == of) test_assert_same(sorted.values[seen++], items[k].value);
             assert_int_equal(seen, count);
             sf_state_samples_free(&sorted);
             sf_quantity_close(whole);
@@ -297,13 +294,11 @@ static int follow_once(void *context)
                                    .observed = s->observed,
                                    .observed_count = 2};
         status = sf_quantity_open(&state, &setup, NULL);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
         size_t count;
         status = sf_quantity_enter(state, s->spikes, s->count, INT64_MAX, NULL);
         const sf_sample *held = sf_quantity_held(state, &count);
-        if (status == SF_OK)
-            status = sf_quantity_sort(state, held, count, &sorted, NULL);
+        if (status == SF_OK) status = sf_quantity_sort(state, held, count, &sorted, NULL);
         sf_state_samples_free(&sorted);
         sf_quantity_close(state);
     }

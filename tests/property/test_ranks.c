@@ -200,8 +200,7 @@ static void test_stretches_compose(void **state)
             s.cuts[r] = (uint32_t)test_random_below(&random, count + 1);
         s.cuts[ranks] = (uint32_t)count;
         qsort(s.cuts, ranks + 1, sizeof *s.cuts, compare_cuts);
-        if (complete)
-            test_ranks_run(ranks, random.state, count_stretch, &s);
+        if (complete) test_ranks_run(ranks, random.state, count_stretch, &s);
         for (uint32_t r = 0; complete && r < ranks; r++) {
             assert_int_equal(s.status[r], SF_OK);
             for (size_t i = 0; i < CANDIDATES; i++)
@@ -331,8 +330,7 @@ static int tile(const work *w, double **numbers, size_t *count)
     tiling.surrogates = 9;
     tiling.percentile = 0.1;
     int status = sf_graph_of_tiling(&graph, w->recording, &tiling, &options, NULL, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_graph_columns told = {.size = sizeof told};
     sf_graph_get_columns(graph, &told);
     *numbers = calloc(3 * told.link_count + 1, sizeof **numbers);

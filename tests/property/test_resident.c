@@ -49,8 +49,7 @@ static void set_up(slide *s, test_random *random, const char *device)
     sf_device *there;
     sf_error error;
     assert_int_equal(sf_device_find(&there, device, NULL), SF_OK);
-    if (sf_resident_open(&s->resident, there, &error) != SF_OK)
-        fail_msg("%s: %s", device, error.text);
+    if (sf_resident_open(&s->resident, there, &error) != SF_OK) fail_msg("%s: %s", device, error.text);
 }
 
 static void tear_down(slide *s)
@@ -116,11 +115,9 @@ static size_t assert_same(const sf_mine_result *a, const sf_mine_result *b)
 static size_t hop(slide *s, test_random *random, bool copied, const char *expected_device)
 {
     arrive(s, random, test_random_below(random, 700));
-    if (copied)
-        sf_resident_append(s->resident, &s->history, NULL);
+    if (copied) sf_resident_append(s->resident, &s->history, NULL);
     uint64_t first = s->history.begin, last = s->history.end;
-    if (last > first)
-        last -= test_random_below(random, 20) % (last - first);
+    if (last > first) last -= test_random_below(random, 20) % (last - first);
     int status = sf_resident_hold(s->resident, &s->history, first, last, NULL);
     arrive(s, random, test_random_below(random, 50));
     sf_resident_append(s->resident, &s->history, NULL);
@@ -159,8 +156,7 @@ static void a_window_on_every_device_is_mined_as_on_the_cpu(void **state)
 {
     (void)state;
     sf_devices_close();
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     for (uint32_t i = 0; i < sf_device_count(); i++)
         compare(sf_device_name(sf_device_at(i)), test_rounds(6));
 }
@@ -235,8 +231,7 @@ static void a_device_that_is_lost_leaves_its_windows_to_the_cpu(void **state)
         sf_error error;
         bool sick = sf_device_sick(sf_resident_device(s.resident), &error);
         assert_int_equal(sick, d != 1); /* test:2 refuses, which is no failure */
-        if (d == 2)
-            assert_string_equal(error.text, "test:5 has failed: the copy did not arrive");
+        if (d == 2) assert_string_equal(error.text, "test:5 has failed: the copy did not arrive");
         assert_int_equal(sf_resident_hold(s.resident, &s.history, s.history.begin, s.history.end, NULL),
                          sick ? SF_UNAVAILABLE : SF_OK);
         tear_down(&s);
@@ -249,12 +244,9 @@ static int open_and_mine(void *context)
     slide *s = context;
     sf_device *device;
     int status = sf_devices_use(TEST_PLUGIN, NULL);
-    if (status == SF_OK)
-        status = sf_device_find(&device, "test:0", NULL);
-    if (status == SF_OK)
-        status = sf_resident_open(&s->resident, device, NULL);
-    if (status == SF_OK)
-        status = sf_resident_append(s->resident, &s->history, NULL);
+    if (status == SF_OK) status = sf_device_find(&device, "test:0", NULL);
+    if (status == SF_OK) status = sf_resident_open(&s->resident, device, NULL);
+    if (status == SF_OK) status = sf_resident_append(s->resident, &s->history, NULL);
     if (status == SF_OK)
         status = sf_resident_hold(s->resident, &s->history, s->history.begin, s->history.end, NULL);
     sf_mine_result *result = NULL;
@@ -265,8 +257,7 @@ static int open_and_mine(void *context)
                            .duration_ns = 1000};
     input.resident = s->resident;
     input.unit_spikes = unit_spikes;
-    if (status == SF_OK)
-        status = sf_mine_spikes(&result, &input, &s->options, NULL, NULL);
+    if (status == SF_OK) status = sf_mine_spikes(&result, &input, &s->options, NULL, NULL);
     sf_mine_result_free(result);
     sf_resident_close(s->resident);
     s->resident = NULL;

@@ -142,8 +142,7 @@ static void hold_unit(const made *m, const sf_responses *r, uint32_t unit, uint6
             uint64_t count = counts[t * windows + w] =
                 oracle_response_count(m->recording, &m->options, r->trials[t].time_ns, w, unit, &first);
             spikes[w > 0] += count;
-            if (count > 0)
-                offsets[w > 0][firsts[w > 0]++] = (double)first;
+            if (count > 0) offsets[w > 0][firsts[w > 0]++] = (double)first;
         }
     const sf_response *item = &r->items[unit];
     assert_int_equal(item->spikes, spikes[0]);
@@ -163,12 +162,10 @@ static void hold_trials(const made *m, const sf_responses *r)
     size_t taken = 0, named = 0;
     for (size_t i = 0; i < m->recording->marker_count; i++) {
         const sf_marker *marker = &m->recording->markers[i];
-        if (marker->kind != SF_MARKER_TEXT)
-            continue;
+        if (marker->kind != SF_MARKER_TEXT) continue;
         named++;
         int64_t exposed = oracle_response_exposure(m->recording, &m->options, marker->time_ns, MS);
-        if (exposed == 0)
-            continue;
+        if (exposed == 0) continue;
         assert_int_equal(r->trials[taken].time_ns, marker->time_ns);
         assert_int_equal(r->trials[taken++].exposed_ns, exposed);
     }

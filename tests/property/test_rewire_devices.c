@@ -15,8 +15,7 @@
 static void use_test_plugin(void)
 {
     sf_error error;
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK) fail_msg("%s", error.text);
 }
 
 static sf_csr draw_graph(test_random *random, uint32_t vertices, uint64_t edges, bool directed)
@@ -47,12 +46,10 @@ static void compare(sf_device *device, const sf_csr *graph, uint32_t count)
     sf_edge *expected = sf_resize(NULL, moving, sizeof *expected);
     uint64_t(*triads)[SF_TRIADS] = sf_resize(NULL, count, sizeof *triads);
     sf_rewired_graphs graphs = {.seed = 77, .first = 5, .count = count, .ends = ends, .triads = triads};
-    if (sf_rewire_on_device(device, &rewiring, &graphs, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_rewire_on_device(device, &rewiring, &graphs, &error) != SF_OK) fail_msg("%s", error.text);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(sf_rewire_ends(expected, &rewiring, 77, 5 + i, NULL), SF_OK);
-        if (moving > 0)
-            assert_memory_equal(ends + i * moving, expected, moving * sizeof *expected);
+        if (moving > 0) assert_memory_equal(ends + i * moving, expected, moving * sizeof *expected);
         sf_csr rewired;
         uint64_t census[SF_TRIADS];
         assert_int_equal(sf_rewire_build(&rewired, &rewiring, expected, NULL), SF_OK);
@@ -128,8 +125,7 @@ static int find(found *f, const sf_csr *graph, const char *device, unsigned thre
     sf_measure census = sf_measure_census(), searches = sf_measure_patterns(&set);
     memset(f, 0, sizeof *f);
     int status = sf_motif_read(&patterns[0], "feed-forward-loop", true, error);
-    if (status == SF_OK)
-        status = sf_motif_read(&patterns[1], "chain-3", true, error);
+    if (status == SF_OK) status = sf_motif_read(&patterns[1], "chain-3", true, error);
     if (status == SF_OK)
         status = sf_spread_find(f->census, counts, graph, &census, &options, &f->place[0], NULL, error);
     if (status == SF_OK)
@@ -144,8 +140,7 @@ static void expect_found(const sf_csr *graph, const char *device, const found *e
     for (unsigned threads = 1; threads <= 2; threads++) {
         found f;
         sf_error error;
-        if (find(&f, graph, device, threads, &error) != SF_OK)
-            fail_msg("on %s: %s", device, error.text);
+        if (find(&f, graph, device, threads, &error) != SF_OK) fail_msg("on %s: %s", device, error.text);
         assert_memory_equal(f.census, expected->census, sizeof f.census);
         assert_memory_equal(f.patterns, expected->patterns, sizeof f.patterns);
         assert_string_equal(f.place[0].device, where);
@@ -260,8 +255,7 @@ static void no_memory_is_no_crash(void **state)
 static void every_device_makes_the_graphs_of_the_cpu(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     for (uint32_t i = 0; i < sf_device_count(); i++)
         check_small_graphs(sf_device_at(i), test_rounds(100));
     sf_devices_close();
@@ -272,16 +266,14 @@ static void every_device_makes_the_graphs_of_the_cpu(void **state)
 static void every_device_makes_large_graphs_of_the_cpu(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     static const struct {
         uint32_t vertices, edges, graphs;
     } sizes[] = {{26, 300, 5000}, {300, 3000, 40}, {800, 10000, 12}, {1500, 40000, 6}, {9000, 20000, 3}};
     bool few = test_is_short();
     test_random random = test_random_start("large", 8);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (few && sizes[i].edges > 10000)
-            continue;
+        if (few && sizes[i].edges > 10000) continue;
         sf_csr graph = draw_graph(&random, sizes[i].vertices, sizes[i].edges, i % 2 == 0);
         for (uint32_t d = 0; d < sf_device_count(); d++)
             compare(sf_device_at(d), &graph, few ? 1 : sizes[i].graphs);

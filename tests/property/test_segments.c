@@ -46,8 +46,7 @@ static sf_machine make_machine(const cut_stream *c)
         const uint32_t *positions = c->events.positions, *first = c->events.first;
         uint32_t unit = c->episode->units[node];
         m.trains[node] = (sf_train_view){positions + first[unit], positions + first[unit + 1]};
-        if (node > 0)
-            m.delays[node - 1] = c->episode->delays[node - 1];
+        if (node > 0) m.delays[node - 1] = c->episode->delays[node - 1];
     }
     return m;
 }
@@ -62,12 +61,10 @@ static void cut_anywhere(cut_stream *c, test_random *random, uint32_t wanted)
         uint32_t least = c->bounds[s - 1] + 1;
         while (least < count && c->events.times[least] - c->events.times[c->bounds[s - 1]] <= c->span)
             least++;
-        if (least >= count || c->events.times[count - 1] - c->events.times[least] <= c->span)
-            break;
+        if (least >= count || c->events.times[count - 1] - c->events.times[least] <= c->span) break;
         uint32_t room = (count - least) / (wanted - s + 1) + 1;
         uint32_t at = least + (uint32_t)test_random_below(random, room);
-        if (c->events.times[count - 1] - c->events.times[at] <= c->span)
-            at = least;
+        if (c->events.times[count - 1] - c->events.times[at] <= c->span) at = least;
         c->bounds[c->segments++] = at;
     }
     c->bounds[c->segments] = count;
@@ -84,8 +81,7 @@ static uint32_t count_in_segments(const cut_stream *c)
         for (uint32_t k = 0; k < size; k++) {
             sf_segment_count *own = &counts[s * size + k];
             *own = (sf_segment_count){SF_NO_POSITION, SF_NO_POSITION, 0};
-            if (s == 0 && k > 0)
-                continue;
+            if (s == 0 && k > 0) continue;
             sf_machine m = make_machine(c);
             sf_chain_end done;
             uint32_t begin = c->bounds[s];
@@ -105,8 +101,7 @@ static void joined_segments_count_the_stream(void **state)
     uint64_t total = 0, cuts = 0, in_ties = 0;
     for (int round = 0; round < 300; round++) {
         sf_episode episode = test_random_episode(&random, 5, UNITS, HIGH);
-        if (episode.size < 2)
-            continue;
+        if (episode.size < 2) continue;
         cut_stream c = {.episode = &episode};
         for (uint32_t i = 0; i + 1 < episode.size; i++)
             c.longest = episode.delays[i].high_ns > c.longest ? episode.delays[i].high_ns : c.longest;

@@ -135,8 +135,7 @@ static void selections_are_those_of_the_twin(void **state)
             test_assert_fails(status, &error, SF_USAGE, "is not after --from");
             assert_true(slow.times.start_ns >= slow.times.stop_ns);
         } else {
-            if (status != SF_OK)
-                fail_msg("%s: %s", error.place, error.text);
+            if (status != SF_OK) fail_msg("%s: %s", error.place, error.text);
             assert_int_equal(recording.spike_count, count);
             assert_memory_equal(recording.spikes, kept, count * sizeof *kept);
             assert_int_equal(sf_recording_duration_ns(&recording), duration);
@@ -394,11 +393,9 @@ static int select_and_free(void *context)
                               .epochs_path = context,
                               .dedup_ns = 1};
     selection.from.given = true;
-    if (status == SF_OK)
-        status = sf_selection_apply(&recording, &selection, &error);
+    if (status == SF_OK) status = sf_selection_apply(&recording, &selection, &error);
     sf_overview *overview = NULL;
-    if (status == SF_OK)
-        status = sf_recording_overview(&overview, &recording, NULL, &error);
+    if (status == SF_OK) status = sf_recording_overview(&overview, &recording, NULL, &error);
     sf_overview_free(overview);
     sf_recording_clear(&recording);
     return status;
@@ -442,8 +439,7 @@ static void overviews_are_those_of_the_twin(void **state)
         sf_overview_get_columns(overview, &fast);
         assert_int_equal(fast.first_ns, slow.first_ns);
         assert_int_equal(fast.last_ns, slow.last_ns);
-        if (recording.spike_count > 0)
-            assert_int_equal(fast.duration_ns, slow.duration_ns);
+        if (recording.spike_count > 0) assert_int_equal(fast.duration_ns, slow.duration_ns);
         assert_int_equal(fast.tick_ns, recording.tick_ns);
         assert_int_equal(fast.intervals, slow.intervals);
         assert_int_equal(fast.short_intervals, slow.short_intervals);

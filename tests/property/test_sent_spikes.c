@@ -73,8 +73,7 @@ static void units_are_counted_on(sf_device *device)
     for (int round = 0, rounds = test_rounds(60); round < rounds; round++) {
         sf_raw_spikes raw = draw(&random);
         compare(&raw, device);
-        if (raw.count > 1)
-            refuse(&raw, spoil(&raw, &random), device);
+        if (raw.count > 1) refuse(&raw, spoil(&raw, &random), device);
         free((void *)raw.spikes);
     }
 }

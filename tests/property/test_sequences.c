@@ -109,8 +109,7 @@ static double order_p(double *mean, const case_of *c, const oracle_order *order,
             const oracle_burst one = {&c->spans[b / 2], b % 2 == 1}, other = {&c->spans[d / 2], d % 2 == 1};
             double expected = oracle_similarity(&c->recording, one, other, order);
             similarity[b * 2 * count + d] = expected;
-            if (s != NULL && b % 2 == 0 && d % 2 == 0)
-                same(s->similarity[b / 2 * count + d / 2], expected);
+            if (s != NULL && b % 2 == 0 && d % 2 == 0) same(s->similarity[b / 2 * count + d / 2], expected);
         }
     return oracle_order_p(similarity, count, mean);
 }
@@ -428,8 +427,7 @@ static void test_every_allocation_may_fail(void **state)
         status = sf_sequences_find(&s, &c.recording, &c.bursts, &options, &error);
         sf_memory_fail_after(-1);
         assert_true(status == SF_OK || status == SF_NO_MEMORY);
-        if (status != SF_OK)
-            sf_sequences_free(&s);
+        if (status != SF_OK) sf_sequences_free(&s);
     } while (status != SF_OK);
     assert_true(successes > 20);
     end(&c, &s);

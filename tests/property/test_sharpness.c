@@ -62,8 +62,7 @@ static uint32_t count_slowly(const sf_recording *recording, uint32_t from, uint3
     uint32_t count = 0;
     for (size_t j = 0; j < recording->spike_count; j++) {
         int64_t time = recording->spikes[j].time_ns;
-        if (recording->spikes[j].unit != to || (time - origin) / (5 * SF_SECOND) != segment)
-            continue;
+        if (recording->spikes[j].unit != to || (time - origin) / (5 * SF_SECOND) != segment) continue;
         for (size_t i = 0; i < recording->spike_count; i++) {
             int64_t lag = time + by_ns - recording->spikes[i].time_ns;
             if (recording->spikes[i].unit == from && lag > delay.low_ns && lag <= delay.high_ns &&
@@ -105,8 +104,7 @@ static void pairs_count_what_enumeration_gives(void **state)
     sf_recording recording = simulate(3, 20, 0.5, 20, NULL);
     size_t kept = 0;
     for (size_t i = 0; i < recording.spike_count; i++)
-        if (recording.spikes[i].unit < 5)
-            recording.spikes[kept++] = recording.spikes[i];
+        if (recording.spikes[i].unit < 5) recording.spikes[kept++] = recording.spikes[i];
     recording.spike_count = kept;
     sf_survey_job job = job_of(&recording, delay, 30 * SF_MILLISECOND);
     sf_pair_survey survey;
@@ -114,8 +112,7 @@ static void pairs_count_what_enumeration_gives(void **state)
     assert_true(survey.units == 5 && survey.stride == 1);
     for (size_t a = 0; a < 5; a++)
         for (size_t b = 0; b < 5; b++) {
-            if (a == b)
-                continue;
+            if (a == b) continue;
             const sf_surveyed_pair *told = &survey.pairs[a * 5 + b];
             sf_surveyed_pair slow = survey_slowly(&recording, survey.unit_of[a], survey.unit_of[b]);
             assert_true(told->here == slow.here && told->far == slow.far && told->here > 0);
@@ -146,8 +143,7 @@ static void links_of_few_units_are_no_bursts(void **state)
         sf_recording recording;
         assert_int_equal(sf_simulate(&recording, NULL, &settings, NULL, NULL), SF_OK);
         sf_sharpness told = measure(&recording, (sf_delay){4000000, 6000000});
-        if (!told.testable)
-            fail_msg("seed %d: %g", (int)seed, told.sharpness);
+        if (!told.testable) fail_msg("seed %d: %g", (int)seed, told.sharpness);
         sf_recording_clear(&recording);
     }
 }
@@ -200,8 +196,7 @@ static void links_alone_tell_nothing(void **state)
     sf_recording recording = simulate(713, 100, 0, 600, &chain);
     size_t kept = 0;
     for (size_t i = 0; i < recording.spike_count; i++)
-        if (recording.spikes[i].unit < 4)
-            recording.spikes[kept++] = recording.spikes[i];
+        if (recording.spikes[i].unit < 4) recording.spikes[kept++] = recording.spikes[i];
     recording.spike_count = kept;
     sf_sharpness told = measure(&recording, delay);
     assert_true(told.pairs == 12 && isnan(told.low_share) && told.testable);
@@ -303,8 +298,7 @@ static void many_spikes_are_chosen_as_few_are(void **state)
     for (size_t i = 0; i < SPIKES || other < OTHERS;) {
         bool is_other = i == SPIKES || (other < OTHERS && others[other].time_ns < spikes[i].time_ns);
         const sf_spike *spike = is_other ? &others[other++] : &spikes[i++];
-        if (slots[spike->unit] == UINT8_MAX)
-            continue;
+        if (slots[spike->unit] == UINT8_MAX) continue;
         assert_true(found < chosen.count && chosen.times[found] == spike->time_ns - 77);
         assert_int_equal(chosen.slots[found++], slots[spike->unit]);
     }

@@ -31,8 +31,7 @@ static void add_spike(stream *s, uint32_t unit, double seconds)
 static int by_time_and_unit(const void *a, const void *b)
 {
     const sf_spike *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
     return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
@@ -47,8 +46,7 @@ static void make_stream(stream *s, test_random *random, uint32_t units, double h
         assert_int_equal(sf_units_add(&s->units, &unit, NULL), SF_OK);
         for (double t = 0;;) {
             t -= log(1 - test_random_unit(random)) / hz;
-            if (t >= seconds)
-                break;
+            if (t >= seconds) break;
             add_spike(s, u, t);
             double follows = t;
             for (uint32_t v = u + 1; v < chain && test_random_below(random, 100) < linked; v++) {
@@ -135,8 +133,7 @@ static void by_products_of_a_strong_link_are_not_significant(void **state)
         const sf_mine_item *item = &result->items[i];
         sf_episode episode;
         sf_mine_result_episode(result, i, &episode);
-        if (item->not_tested != SF_TESTABLE)
-            continue;
+        if (item->not_tested != SF_TESTABLE) continue;
         bool after = item->size == 3 && episode.units[0] == 0 && episode.units[1] == 1;
         bool before = item->size == 3 && episode.units[1] == 0 && episode.units[2] == 1;
         by_products += after || before;
@@ -208,8 +205,7 @@ static void how_long_chains_may_be_is_nothing_to_a_pair(void **state)
     for (size_t i = 0; i < pairs->count; i++) {
         sf_episode pair;
         sf_mine_result_episode(pairs, i, &pair);
-        if (pairs->items[i].size != 2 || pairs->items[i].not_tested != SF_TESTABLE)
-            continue;
+        if (pairs->items[i].size != 2 || pairs->items[i].not_tested != SF_TESTABLE) continue;
         test_assert_same(find(chains, 2, pair.units)->q, pairs->items[i].q);
         seen++;
     }
@@ -364,8 +360,7 @@ static void fitted_tails_are_those_of_poisson_counts(void **state)
     static const double means[] = {0.01, 0.7, 4, 22.5, 150, 3000};
     for (size_t i = 0; i < 6; i++) {
         double mean = means[i], term = exp(-mean), below = 0;
-        if (mean > 600)
-            term = 0; /* checked by its middle alone */
+        if (mean > 600) term = 0; /* checked by its middle alone */
         for (int k = 0; term > 0 && k < mean + 8 * sqrt(mean) + 5; k++) {
             double tail = sf_fitted_tail(mean, mean, UINT32_MAX, k);
             if (below < 0.999)
@@ -431,8 +426,7 @@ static int mine_and_test(void *context)
     sf_significance told;
     sf_mine_result *result;
     int status = sf_mine_spikes(&result, &input, &mining, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_significance_test(&told, result, &input, &mining, &options, NULL, NULL);
+    if (status == SF_OK) status = sf_significance_test(&told, result, &input, &mining, &options, NULL, NULL);
     sf_mine_result_free(result);
     return status;
 }

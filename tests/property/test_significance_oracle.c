@@ -57,8 +57,7 @@ static size_t compare(const trial *t, double *divisor)
     for (size_t i = 0; i < result->count; i++) {
         const sf_mine_item *item = &result->items[i];
         sf_episode episode;
-        if (item->not_tested != SF_TESTABLE)
-            continue;
+        if (item->not_tested != SF_TESTABLE) continue;
         sf_mine_result_episode(result, i, &episode);
         oracle_verdict expected = oracle_significance(&how, &episode);
         assert_near("p", item->size, item->p, expected.p);
@@ -144,8 +143,7 @@ static sf_episode random_chain(test_random *random)
         units[other] = units[k];
         chain.units[k] = units[k] = swapped;
         int64_t low = (int64_t)test_random_below(random, 6);
-        if (k > 0)
-            chain.delays[k - 1] = (sf_delay){low, low + 5 + (int64_t)test_random_below(random, 20)};
+        if (k > 0) chain.delays[k - 1] = (sf_delay){low, low + 5 + (int64_t)test_random_below(random, 20)};
     }
     return chain;
 }

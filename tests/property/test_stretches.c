@@ -81,8 +81,7 @@ static void spikes_out_of_order_are_found_in_any_stretch(void **state)
          * seams. */
         t.spikes[0] = (sf_spike){.time_ns = t.spikes[0].time_ns - 1, .unit = (uint32_t)t.units.count - 1};
         t.spikes[wrong].time_ns = t.spikes[wrong - 1].time_ns - 1;
-        if (round % 2 == 0)
-            t.options.threshold = 2;
+        if (round % 2 == 0) t.options.threshold = 2;
         sf_mine_input input = {
             .spikes = t.spikes, .spike_count = t.count, .units = &t.units, .duration_ns = 1000};
         sf_mine_result *result;

@@ -55,8 +55,7 @@ static void assert_same(const sf_summary *a, const sf_summary *b)
     assert_int_equal(a->begin, b->begin);
     assert_int_equal(a->end, b->end);
     assert_int_equal(a->step_count, b->step_count);
-    if (a->step_count > 0)
-        assert_memory_equal(a->steps, b->steps, a->step_count * sizeof *a->steps);
+    if (a->step_count > 0) assert_memory_equal(a->steps, b->steps, a->step_count * sizeof *a->steps);
 }
 
 static void the_map_is_the_greedy_one(void **state)
@@ -142,14 +141,11 @@ static int summarise_and_compose(void *context)
     sf_trains trains;
     sf_segment_scratch scratch = {0};
     int status = sf_trains_open(&trains, 3, NULL);
-    if (status == SF_OK)
-        status = sf_trains_append(&trains, f->spikes, f->count, 0, NULL);
-    if (status == SF_OK)
-        status = sf_segment_summarise(&left, &trains, &f->episode, 10, 20, &scratch, NULL);
+    if (status == SF_OK) status = sf_trains_append(&trains, f->spikes, f->count, 0, NULL);
+    if (status == SF_OK) status = sf_segment_summarise(&left, &trains, &f->episode, 10, 20, &scratch, NULL);
     if (status == SF_OK)
         status = sf_segment_summarise(&right, &trains, &f->episode, 20, f->count, &scratch, NULL);
-    if (status == SF_OK)
-        status = sf_summary_compose(&both, &left, &right, NULL);
+    if (status == SF_OK) status = sf_summary_compose(&both, &left, &right, NULL);
     sf_summary_free(&left);
     sf_summary_free(&right);
     sf_summary_free(&both);

@@ -140,8 +140,7 @@ static void devices_test_as_the_cpu_does(void **state)
 {
     (void)state;
     sf_devices_set_worth(0, SF_MOST_DEVICES); /* the smallest job is divided */
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     uint32_t count = sf_device_count();
     for (uint32_t i = 0; i < count; i++) {
         test_random random = test_random_start(sf_device_name(sf_device_at(i)), 61); /* the same jobs */
@@ -162,8 +161,7 @@ static void use_devices(const char *characters)
 {
     sf_error error;
     setenv("TEST_PLUGIN_DEVICES", characters, 1);
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK) fail_msg("%s", error.text);
 }
 
 static void use_plugin(void)
@@ -180,8 +178,7 @@ static void set_up_frequent(trial *t, test_random *random)
         sf_mine_result *result = test_on(t, "cpu", &told);
         bool frequent = result->count > 10 && t->options.surrogates > 8;
         sf_mine_result_free(result);
-        if (frequent)
-            return;
+        if (frequent) return;
         tear_down(t);
     }
 }
@@ -359,15 +356,12 @@ static bool wait_for_the_other(void *user, const char *what, double done, double
 {
     (void)what;
     passer_by *other = user;
-    if (done >= total)
-        return true;
-    if (!other->begun)
-        assert_int_equal(pthread_create(&other->thread, NULL, pass_by, other), 0);
+    if (done >= total) return true;
+    if (!other->begun) assert_int_equal(pthread_create(&other->thread, NULL, pass_by, other), 0);
     other->begun = true;
     for (int i = 0; i < 10000 && !atomic_load(&other->there); i++)
         usleep(1000);
-    if (!atomic_load(&other->passed))
-        usleep(5000); /* it is about to wait */
+    if (!atomic_load(&other->passed)) usleep(5000); /* it is about to wait */
     return true;
 }
 

@@ -19,8 +19,7 @@ typedef struct trial {
 static int compare_spikes(const void *a, const void *b)
 {
     const sf_spike *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
     return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
@@ -34,8 +33,7 @@ static void draw_spikes(trial *t, test_random *random)
     uint64_t tick = test_random_below(random, 2) != 0 ? 1 : 1000000, burst = test_random_below(random, 2);
     for (uint32_t i = 0; i < t->count; i++) {
         uint64_t time = test_random_below(random, (uint64_t)t->count * 1000000);
-        if (burst != 0)
-            time -= time % 500000000 / 2;
+        if (burst != 0) time -= time % 500000000 / 2;
         t->spikes[i] = (sf_spike){.time_ns = (int64_t)(time / tick * tick),
                                   .unit = (uint32_t)test_random_below(random, t->unit_count)};
     }
@@ -71,8 +69,7 @@ static void dither(int64_t *moved, const sf_surrogate_plan *plan, uint32_t surro
                    const int64_t *fired, uint32_t count)
 {
     sf_dither by;
-    if (!sf_is_dither(plan->rule.kind))
-        return;
+    if (!sf_is_dither(plan->rule.kind)) return;
     assert_int_equal(sf_dither_open(&by, plan->rule.kind, fired, count), SF_OK);
     sf_dither_train(moved, &by, &plan->rule, surrogate, plan->trains[unit], fired, count);
     sf_dither_close(&by);

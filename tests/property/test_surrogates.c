@@ -55,11 +55,9 @@ static void segments_shift_as_wholes(void **state)
         for (int64_t time = 1; time < 100 * SEGMENTS; time++) {
             int64_t offset = sf_surrogate_time(&rule, s, train, 9, time) - time;
             assert_in_range(offset + rule.width_ns, 0, 2 * rule.width_ns);
-            if (offset == before)
-                continue;
+            if (offset == before) continue;
             assert_true(seam == 0 || time == seam + 100);
-            if (seam == 0)
-                seams[time % 100 / 10]++;
+            if (seam == 0) seams[time % 100 / 10]++;
             seam = time;
             before = offset;
             squares += (double)offset * (double)offset;
@@ -208,8 +206,7 @@ static void tear_down(trial *t)
 static int by_time_and_unit(const void *a, const void *b)
 {
     const sf_spike *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
     return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
@@ -245,11 +242,9 @@ static int64_t shifted_time(const trial *t, uint32_t surrogate, uint32_t train, 
     int64_t fired[200], moved[200];
     size_t count = 0;
     sf_dither by;
-    if (!sf_is_dither(rule->kind))
-        return sf_surrogate_time(rule, surrogate, train, number, since);
+    if (!sf_is_dither(rule->kind)) return sf_surrogate_time(rule, surrogate, train, number, since);
     for (size_t i = 0; i < t->count; i++)
-        if (t->spikes[i].unit == train)
-            fired[count++] = t->spikes[i].time_ns - t->spikes[0].time_ns;
+        if (t->spikes[i].unit == train) fired[count++] = t->spikes[i].time_ns - t->spikes[0].time_ns;
     assert_int_equal(sf_dither_open(&by, rule->kind, fired, count), SF_OK);
     sf_dither_train(moved, &by, rule, surrogate, train, fired, count);
     sf_dither_close(&by);
@@ -264,8 +259,7 @@ static uint64_t count_shifted(const trial *t, sf_episode episode, bool first, ui
     for (size_t i = 0; i < t->count; i++) {
         sf_spike spike = t->spikes[i];
         all[count++] = (sf_spike){.time_ns = spike.time_ns, .unit = 2 * spike.unit + first};
-        if (spike.unit != shifted)
-            continue;
+        if (spike.unit != shifted) continue;
         int64_t since = spike.time_ns - t->spikes[0].time_ns;
         since = shifted_time(t, surrogate, shifted, number++, since);
         all[count++] = (sf_spike){.time_ns = t->spikes[0].time_ns + since, .unit = 2 * shifted + !first};
@@ -315,8 +309,7 @@ static uint64_t compare_side(const trial *t, bool mirrored, unsigned threads)
                              (unsigned long long)expected);
                 assert_int_equal(tallies[at].sum_squares, expected * expected);
                 uint64_t observed = oracle_count(t->spikes, t->count, &episode);
-                if (side.observed[k][i] != UINT32_MAX)
-                    assert_int_equal(side.observed[k][i], observed);
+                if (side.observed[k][i] != UINT32_MAX) assert_int_equal(side.observed[k][i], observed);
                 total += expected;
             }
     }
@@ -397,8 +390,7 @@ static void check_sums_and_comparisons(sf_surrogate_side *side, test_random *ran
                 expected_reached[at].as_much += one[at].sum >= scales[at].recorded;
                 expected_reached[at].more += one[at].sum > scales[at].recorded;
                 double z = ((double)one[at].sum - scales[at].mean) * scales[at].scale;
-                if (one[at].sum >= least && scales[at].scale > 0)
-                    expected[k][s] = fmax(expected[k][s], z);
+                if (one[at].sum >= least && scales[at].scale > 0) expected[k][s] = fmax(expected[k][s], z);
             }
         }
     }
@@ -573,8 +565,7 @@ static void devices_count_what_the_cpu_does(void **state)
     (void)state;
     int rounds = test_rounds(60);
     uint32_t devices = sf_device_count();
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     for (uint32_t d = 0; d < devices; d++) {
         test_random random = test_random_start("devices", 37);
         sf_device *device;
@@ -609,16 +600,14 @@ static int run_side(void *context)
     sf_surrogate_side side;
     sf_surrogate_counter *counter = NULL;
     int status = sf_surrogate_side_open(&side, &t->request, false, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     uint64_t candidates = sf_surrogate_candidates(&side.plan);
     sf_surrogate_tally *tallies = calloc(candidates + 1, sizeof *tallies);
     sf_surrogate_scale *scales = calloc(candidates + 1, sizeof *scales);
     sf_surrogate_reached *reached = calloc(candidates + 1, sizeof *reached);
     double maxima[SF_EPISODE_MAX_SIZE * 4];
     status = sf_surrogate_counter_open(&counter, &side.events, &side.plan, t->threads, NULL);
-    if (status == SF_OK)
-        status = sf_surrogate_counter_tally(counter, 0, 4, tallies, NULL);
+    if (status == SF_OK) status = sf_surrogate_counter_tally(counter, 0, 4, tallies, NULL);
     if (status == SF_OK)
         status = sf_surrogate_counter_compare(counter, 0, 4, 1, scales, reached, maxima, NULL);
     sf_surrogate_counter_close(counter);

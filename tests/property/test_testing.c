@@ -119,8 +119,7 @@ static int alarmed_after(test_random *random, uint32_t links, double shape)
             paid += sf_random_pair_pays(link ? 0.01 : pow(test_random_unit(random), shape));
         }
         sf_random_pairs_take(&pairs, paid, SF_RANDOM_PAIRS);
-        if (pairs.alarmed > 0)
-            return stretch;
+        if (pairs.alarmed > 0) return stretch;
     }
     return 0;
 }
@@ -406,8 +405,7 @@ static int keep_past(void *context)
     sf_significance_options options = sf_significance_options_default();
     options.threads = 1;
     int status = sf_past_append(&past, 1, s->spikes, s->count, NULL);
-    if (status == SF_OK)
-        status = sf_past_learn(&past, 1, s->spikes, s->count, UNITS, NULL);
+    if (status == SF_OK) status = sf_past_learn(&past, 1, s->spikes, s->count, UNITS, NULL);
     if (status == SF_OK)
         status =
             sf_past_find_shape(&past, &shape, 2, UNITS, (sf_delay){0, SF_MILLISECOND}, &options, NULL, NULL);
@@ -453,14 +451,12 @@ static void take_episodes(told *all, const sf_message *message)
     for (size_t i = 0; i < message->episodes.count; i++) {
         const sf_episode_count *item = &message->episodes.items[i];
         uint32_t a = item->episode.units[0], b = item->episode.units[1];
-        if (item->episode.size > 2)
-            continue;
+        if (item->episode.size > 2) continue;
         assert_true(isnan(item->p) == isnan(item->q) && isnan(item->p) == (item->not_tested != NULL));
         assert_true(isnan(item->p) == isnan(item->least_q) && !(item->q < item->least_q));
         assert_true(isnan(item->p) == isnan(item->p_age_s) && isnan(item->p) == (item->tests == 0));
         all->reason[a][b] = item->not_tested;
-        if (isnan(item->p))
-            continue;
+        if (isnan(item->p)) continue;
         if (all->first_s[a][b] == 0) {
             all->first_s[a][b] = (double)message->time_ns * 1e-9;
             all->least_q[a][b] = 1;
@@ -511,8 +507,7 @@ static void take_edges(told *all, const sf_message *message)
         uint32_t a = change->from, b = change->to;
         assert_true(isnan(change->p) == (change->not_tested != NULL));
         assert_true(isnan(change->p) == isnan(change->least_q));
-        if (change->removed || isnan(all->now_p[a][b]))
-            continue;
+        if (change->removed || isnan(all->now_p[a][b])) continue;
         test_assert_same(change->p, all->now_p[a][b]);
         test_assert_same(change->least_q, all->now_bound[a][b]);
     }
@@ -520,10 +515,8 @@ static void take_edges(told *all, const sf_message *message)
 
 static void take(told *all, sf_live *live, sf_message *message)
 {
-    if (all->limit > 0 && message->topic == SF_TOPIC_EPISODES)
-        list_episodes(all, &message->episodes);
-    if (all->limit > 0 && message->topic == SF_TOPIC_GRAPH)
-        list_edges(all, &message->graph);
+    if (all->limit > 0 && message->topic == SF_TOPIC_EPISODES) list_episodes(all, &message->episodes);
+    if (all->limit > 0 && message->topic == SF_TOPIC_GRAPH) list_edges(all, &message->graph);
     if (message->topic == SF_TOPIC_EPISODES)
         take_episodes(all, message);
     else if (message->topic == SF_TOPIC_GRAPH)
@@ -553,8 +546,7 @@ static void run(told *all, sf_live_options *options, const stream *s, test_rando
     options->device = "cpu";
     sf_live *live;
     sf_error error = {0};
-    if (sf_live_open(&live, options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_live_open(&live, options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     int status = SF_OK;
     sf_message *message;
     for (size_t next = 0; next < s->count;) {
@@ -569,8 +561,7 @@ static void run(told *all, sf_live_options *options, const stream *s, test_rando
             take(all, live, message);
     }
     while ((status = sf_live_next(live, &message, 1000, NULL)) != SF_END)
-        if (status == SF_OK)
-            take(all, live, message);
+        if (status == SF_OK) take(all, live, message);
     assert_int_equal(sf_live_close(live, &error), SF_OK);
 }
 
@@ -831,8 +822,7 @@ static void the_least_q_is_that_of_the_least_p(void **state)
         for (size_t k = 0; k < PAIRS; k++) {
             const sf_verdict of = verdict_of(&b, &pairs[k]);
             assert_true(isnan(of.q) == isnan(of.least_q));
-            if (isnan(of.q))
-                continue;
+            if (isnan(of.q)) continue;
             double least = fmin(1, price / most_evidence(of.tests, surrogates));
             assert_true(fabs(of.least_q - least) <= 1e-9 * least);
             assert_true(of.q >= of.least_q * (1 - 1e-9));

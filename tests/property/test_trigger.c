@@ -69,11 +69,9 @@ static void oracle_disarm(oracle *o, uint32_t t, sf_trigger_reason why, int64_t 
 {
     past *p = &o->pasts[t];
     bool armed = p->disarmed == SF_TRIGGER_OF_ITSELF && now_ns < p->armed_until_ns;
-    if (armed || why == SF_TRIGGER_DISARMED)
-        p->disarmed = why;
+    if (armed || why == SF_TRIGGER_DISARMED) p->disarmed = why;
     for (size_t i = 0; i < p->wait_count; i++) {
-        if (p->waits[i].over)
-            continue;
+        if (p->waits[i].over) continue;
         p->waits[i].over = true;
         tell(o, t, &p->waits[i].occurrence, SF_OUTCOME_WITHHELD, why, now_ns);
     }
@@ -89,8 +87,7 @@ static void oracle_arm(oracle *o, uint32_t t, int64_t for_ns, int64_t now_ns)
 
 static sf_trigger_reason not_armed(const past *p, int64_t now_ns)
 {
-    if (p->disarmed != SF_TRIGGER_OF_ITSELF)
-        return p->disarmed;
+    if (p->disarmed != SF_TRIGGER_OF_ITSELF) return p->disarmed;
     return now_ns >= p->armed_until_ns ? SF_TRIGGER_EXPIRED : SF_TRIGGER_OF_ITSELF;
 }
 
@@ -110,8 +107,7 @@ static void oracle_send(oracle *o, uint32_t t, const sf_cause *occurrence, int64
     const sf_trigger_settings *s = &o->settings[t];
     sf_trigger_reason reason = not_armed(p, now_ns);
     bool old = s->max_age_ns > 0 && now_ns - due_ns > s->max_age_ns;
-    if (reason == SF_TRIGGER_OF_ITSELF && old)
-        reason = SF_TRIGGER_OLD;
+    if (reason == SF_TRIGGER_OF_ITSELF && old) reason = SF_TRIGGER_OLD;
     if (reason == SF_TRIGGER_OF_ITSELF && newer_than(p->sent, p->sent_count, now_ns, s->refractory_ns) > 0)
         reason = SF_TRIGGER_REFRACTORY;
     if (reason == SF_TRIGGER_OF_ITSELF && s->most > 0 &&
@@ -119,8 +115,7 @@ static void oracle_send(oracle *o, uint32_t t, const sf_cause *occurrence, int64
         reason = SF_TRIGGER_RATE;
     if (reason != SF_TRIGGER_OF_ITSELF) {
         tell(o, t, occurrence, SF_OUTCOME_WITHHELD, reason, now_ns);
-        if (reason == SF_TRIGGER_OLD)
-            oracle_disarm(o, t, reason, now_ns);
+        if (reason == SF_TRIGGER_OLD) oracle_disarm(o, t, reason, now_ns);
         return;
     }
     bool sham = drawn(o, t, 1, p->sent_count) < s->sham;
@@ -129,8 +124,7 @@ static void oracle_send(oracle *o, uint32_t t, const sf_cause *occurrence, int64
     sf_cause followed = *occurrence;
     followed.arrival_ns = now_ns;
     for (uint32_t f = 0; f < o->count; f++)
-        if (!sham && o->settings[f].follows == t)
-            oracle_complete(o, f, &followed, now_ns);
+        if (!sham && o->settings[f].follows == t) oracle_complete(o, f, &followed, now_ns);
 }
 
 static void oracle_complete(oracle *o, uint32_t t, const sf_cause *occurrence, int64_t now_ns)
@@ -155,8 +149,7 @@ static void oracle_complete(oracle *o, uint32_t t, const sf_cause *occurrence, i
         reason = SF_TRIGGER_NO_ROOM;
     if (reason != SF_TRIGGER_OF_ITSELF) {
         tell(o, t, occurrence, SF_OUTCOME_WITHHELD, reason, now_ns);
-        if (reason == SF_TRIGGER_OLD)
-            oracle_disarm(o, t, reason, now_ns);
+        if (reason == SF_TRIGGER_OLD) oracle_disarm(o, t, reason, now_ns);
     } else if (delay_ns == 0) {
         oracle_send(o, t, occurrence, now_ns, now_ns);
     } else {
@@ -178,8 +171,7 @@ static bool oracle_release(oracle *o, int64_t now_ns)
                 of = t;
                 at = i;
             }
-    if (first_ns > now_ns)
-        return false;
+    if (first_ns > now_ns) return false;
     o->pasts[of].waits[at].over = true;
     oracle_send(o, of, &o->pasts[of].waits[at].occurrence, first_ns, now_ns);
     return true;
@@ -256,8 +248,7 @@ static sf_trigger_settings random_settings(test_random *random, uint32_t index)
                                     .seed = test_random_bits(random),
                                     .sources = test_random_below(random, 4),
                                     .follows = SF_NO_TRIGGER};
-    if (test_random_below(random, 2))
-        settings.delay_ns = (int64_t)test_random_below(random, 20);
+    if (test_random_below(random, 2)) settings.delay_ns = (int64_t)test_random_below(random, 20);
     if (test_random_below(random, 2))
         settings.delay_to_ns = settings.delay_ns + (int64_t)test_random_below(random, 20);
     if (index > 0 && test_random_below(random, 2))
@@ -295,8 +286,7 @@ static void random_event(pair *both, test_random *random, int64_t now_ns, uint64
         event.sources = 1 + test_random_below(random, 3);
         event.reason = SF_TRIGGER_SOURCE_SILENT + (sf_trigger_reason)test_random_below(random, 3);
         for (uint32_t i = 0; i < o->count; i++)
-            if (o->settings[i].sources & event.sources)
-                oracle_disarm(o, i, event.reason, now_ns);
+            if (o->settings[i].sources & event.sources) oracle_disarm(o, i, event.reason, now_ns);
         break;
     default:
         event.kind = SF_EVENT_COMPLETED;
@@ -328,8 +318,7 @@ static void decides_as_the_oracle_does(void **state)
         for (uint32_t i = 0; i < o->count; i++) {
             o->pasts[i].disarmed = settings[i].armed ? SF_TRIGGER_OF_ITSELF : SF_TRIGGER_DISARMED;
             o->pasts[i].armed_until_ns = INT64_MAX;
-            if (settings[i].armed)
-                oracle_arm(o, i, 0, now_ns);
+            if (settings[i].armed) oracle_arm(o, i, 0, now_ns);
         }
         uint64_t number = 0;
         for (int e = 0; e < 400; e++) {

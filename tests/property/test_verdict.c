@@ -249,8 +249,7 @@ static void check_level(test_random *random, const composed *of, const sf_plan_a
     for (size_t i = 0; i < count; i++)
         if (of->steps[steps[i]].kind != SF_PLAN_FUNCTION)
             check_level(random, of, analysis, steps[i], scope, tally);
-    if (loop != SF_PLAN_NONE)
-        scope[of->steps[loop].variable] = false;
+    if (loop != SF_PLAN_NONE) scope[of->steps[loop].variable] = false;
 }
 
 static void verdicts_of_compositions_are_what_running_gives(void **state)

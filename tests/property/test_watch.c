@@ -12,8 +12,7 @@
 static bool has_spike(const sf_spike *spikes, size_t count, uint32_t unit, int64_t time)
 {
     for (size_t i = 0; i < count; i++)
-        if (spikes[i].unit == unit && spikes[i].time_ns == time)
-            return true;
+        if (spikes[i].unit == unit && spikes[i].time_ns == time) return true;
     return false;
 }
 

@@ -35,8 +35,7 @@ static void sliding_equals_the_slice_at_constant_cost(void **state)
                 first += first < last;
             } else {
                 cuts[last + 1] = cuts[last] + test_random_below(&random, 8);
-                if (cuts[last + 1] > count)
-                    cuts[last + 1] = count;
+                if (cuts[last + 1] > count) cuts[last + 1] = count;
                 sf_segment_summarise(&summary, &trains, &episode, cuts[last], cuts[last + 1], &scratch, NULL);
                 assert_int_equal(sf_sliding_push(&sliding, &summary, NULL), SF_OK);
                 assert_true(sliding.compositions - before <= SF_SLIDING_PUSH);
@@ -97,12 +96,10 @@ static void track_something_else(run *r)
     sf_episode episodes[2 * MOST_EPISODES];
     size_t count = 0;
     for (size_t i = 0; i < r->tracked_count && count < MOST_EPISODES; i++)
-        if (test_random_below(&r->random, 3) > 0)
-            episodes[count++] = r->tracked[i];
+        if (test_random_below(&r->random, 3) > 0) episodes[count++] = r->tracked[i];
     for (uint64_t more = test_random_below(&r->random, MOST_EPISODES); more > 0; more--)
         episodes[count++] = test_random_episode(&r->random, 4, 3, 20);
-    if (count > 1)
-        episodes[count - 1] = episodes[0]; /* now and then one stands there twice */
+    if (count > 1) episodes[count - 1] = episodes[0]; /* now and then one stands there twice */
     memcpy(r->wanted, episodes, sizeof episodes);
     r->wanted_count = count;
     r->preparing = test_random_below(&r->random, 2) == 0;
@@ -119,8 +116,7 @@ static void go_on(run *r)
 {
     bool ready;
     assert_int_equal(sf_tracker_go_on(r->tracker, 0, &ready, NULL), SF_OK);
-    if (!ready)
-        return;
+    if (!ready) return;
     assert_true(r->preparing);
     r->preparing = false;
     r->prepared++;
@@ -136,8 +132,7 @@ static void check_window(run *r, const sf_segment *segment, bool at_end)
     }
     int64_t length = segment->window.stop_ns - segment->window.start_ns;
     assert_int_equal(segment->partial, at_end || length < r->window);
-    if (segment->partial)
-        return;
+    if (segment->partial) return;
     /* Full windows are those of `count`: anchor + i * hop, every one of them. */
     assert_int_equal(length, r->window);
     assert_int_equal(segment->window.start_ns, r->anchor + (int64_t)r->full * r->hop);
@@ -158,15 +153,12 @@ static void take_segment(run *r, const sf_segment *segment, bool at_end)
 {
     const sf_spike *spikes = sf_history_view(&r->history, segment->begin);
     assert_int_equal(sf_tracker_push(r->tracker, segment, spikes, NULL), SF_OK);
-    if (!segment->closes)
-        return;
+    if (!segment->closes) return;
     assert_int_equal(sf_tracker_drop_before(r->tracker, segment->window.start_ns, NULL), SF_OK);
     sf_history_drop_before(&r->history, sf_history_find(&r->history, segment->window.start_ns));
-    if (test_random_below(&r->random, 4) == 0)
-        track_something_else(r);
+    if (test_random_below(&r->random, 4) == 0) track_something_else(r);
     go_on(r);
-    if (test_random_below(&r->random, 8) == 0)
-        rest_and_wake(r);
+    if (test_random_below(&r->random, 8) == 0) rest_and_wake(r);
     check_window(r, segment, at_end);
 }
 
@@ -187,8 +179,7 @@ static void run_stream(run *r)
     int64_t stop = r->spikes[r->count - 1].time_ns + 1 + (int64_t)test_random_below(&r->random, 40);
     while (sf_cutter_next(&r->cutter, &r->history, stop, &segment))
         take_segment(r, &segment, false);
-    if (sf_cutter_finish(&r->cutter, &r->history, stop, &segment))
-        take_segment(r, &segment, true);
+    if (sf_cutter_finish(&r->cutter, &r->history, stop, &segment)) take_segment(r, &segment, true);
     assert_false(sf_cutter_finish(&r->cutter, &r->history, stop, &segment));
     /* No full window that ends by `stop` was left out. */
     assert_true(r->anchor + (int64_t)r->full * r->hop + r->window > stop);
@@ -399,8 +390,7 @@ static void history_is_contiguous_under_any_use(void **state)
             assert_int_equal(view[i - history.begin].time_ns, i);
         uint64_t some = history.begin + test_random_below(&random, history.end - history.begin + 1);
         assert_int_equal(sf_history_find(&history, (int64_t)some), some);
-        if (some < history.end)
-            assert_int_equal(sf_history_view(&history, some)->time_ns, some);
+        if (some < history.end) assert_int_equal(sf_history_view(&history, some)->time_ns, some);
     }
     sf_history_free(&history);
 }
@@ -415,21 +405,15 @@ static int track_for_a_while(void *context)
                                    {.size = 3, .units = {2, 1, 0}, .delays = {{0, 20}, {5, 20}}}};
     sf_cutter_open(&r->cutter, 0, 60, 20, NULL);
     int status = sf_tracker_open(&tracker, 3, 0, NULL);
-    if (status == SF_OK)
-        status = sf_history_append(&history, r->spikes, r->count, NULL);
-    if (status == SF_OK)
-        status = sf_tracker_set(tracker, episodes, 1, NULL);
+    if (status == SF_OK) status = sf_history_append(&history, r->spikes, r->count, NULL);
+    if (status == SF_OK) status = sf_tracker_set(tracker, episodes, 1, NULL);
     while (status == SF_OK && sf_cutter_next(&r->cutter, &history, 280, &segment)) {
         status = sf_tracker_push(tracker, &segment, sf_history_view(&history, segment.begin), NULL);
-        if (status == SF_OK)
-            status = sf_tracker_drop_before(tracker, segment.window.start_ns, NULL);
-        if (status == SF_OK && segment.hop == 8)
-            status = sf_tracker_set(tracker, episodes, 2, NULL);
+        if (status == SF_OK) status = sf_tracker_drop_before(tracker, segment.window.start_ns, NULL);
+        if (status == SF_OK && segment.hop == 8) status = sf_tracker_set(tracker, episodes, 2, NULL);
         bool ready;
-        if (status == SF_OK && segment.hop == 9)
-            status = sf_tracker_prepare(tracker, episodes + 1, 1, NULL);
-        if (status == SF_OK)
-            status = sf_tracker_go_on(tracker, 0, &ready, NULL);
+        if (status == SF_OK && segment.hop == 9) status = sf_tracker_prepare(tracker, episodes + 1, 1, NULL);
+        if (status == SF_OK) status = sf_tracker_go_on(tracker, 0, &ready, NULL);
     }
     sf_tracker_close(tracker);
     sf_history_free(&history);

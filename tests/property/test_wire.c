@@ -56,8 +56,7 @@ static sf_wire_fault read_any(const void *frame, size_t size, size_t unit_count,
     sf_wire_stream stream;
     uint64_t spikes, markers;
     sf_wire_fault fault = sf_wire_read_header(&header, frame, size);
-    if (fault != SF_WIRE_SOUND)
-        return fault;
+    if (fault != SF_WIRE_SOUND) return fault;
     switch (header.kind) {
     case SF_WIRE_HELLO:
         return sf_wire_read_hello(about, &stream, frame, size);

@@ -47,8 +47,7 @@ static inline size_t axion_after_text(const unsigned char *file, size_t length, 
 
 static inline void axion_mend_combined(unsigned char *file, size_t length, size_t at)
 {
-    if (at > length || length - at < 120)
-        return;
+    if (at > length || length - at < 120) return;
     size_t newer = axion_number(file + at, 2) > 1 || axion_number(file + at + 2, 2) >= 1 ? 8 : 0;
     size_t end = axion_after_text(file, length, axion_after_text(file, length, at + 100 + newer)) + 16;
     axion_put_sum(file, length, at, end - at);
@@ -71,13 +70,10 @@ static inline void axion_mend(unsigned char *file, size_t length)
             at += 1024;
             i = 0;
         }
-        if (at >= length || list + 8 * i + 8 > length)
-            return;
+        if (at >= length || list + 8 * i + 8 > length) return;
         uint64_t entry = axion_number(file + list + 8 * i, 8), size = entry & ((UINT64_C(1) << 56) - 1);
-        if (entry >> 56 == 0)
-            return;
-        if (entry >> 56 == 7)
-            axion_mend_combined(file, length, at);
+        if (entry >> 56 == 0) return;
+        if (entry >> 56 == 7) axion_mend_combined(file, length, at);
         at = size < length - at ? at + (size_t)size : length;
     }
 }

@@ -14,8 +14,7 @@ static void put_number(unsigned char *to, uint64_t value, size_t bytes)
 
 static unsigned char *append(test_nev *nev, size_t size)
 {
-    if (size > TEST_NEV_ROOM - nev->size)
-        abort();
+    if (size > TEST_NEV_ROOM - nev->size) abort();
     unsigned char *at = nev->bytes + nev->size;
     nev->size += size;
     return at;
@@ -57,8 +56,7 @@ void test_nev_header(test_nev *nev, const char *name, int number, const char *te
     unsigned char *at = append(nev, 32);
     put_letters(at, name);
     put_number(at + 8, (uint64_t)number, 2);
-    if (text != NULL)
-        put_letters(at + 10, text);
+    if (text != NULL) put_letters(at + 10, text);
     test_nev_change(nev, 332, ++nev->headers);
     test_nev_change(nev, 12, 336 + 32 * nev->headers);
 }

@@ -4,8 +4,7 @@
 /* Whether a loop around the step has this variable, or it is a constant: then it has one value in a call. */
 static bool has_value(const sf_plan_algorithm *algorithm, uint32_t step, uint32_t variable)
 {
-    if (variable < algorithm->constant_count)
-        return true;
+    if (variable < algorithm->constant_count) return true;
     for (uint32_t i = 0; i < algorithm->step_count; i++)
         for (size_t k = 0; k < algorithm->steps[i].body_count; k++)
             if (algorithm->steps[i].body[k] == step)
@@ -26,8 +25,7 @@ static bool names(const sf_plan_call *call, const sf_plan_element *element, cons
                                               has_value(call->program->algorithm, call->step, index->number));
         uint32_t value =
             index->kind == SF_PLAN_NUMBER || !known ? index->number : call->values[index->number];
-        if (known && value != place->at[level])
-            return false;
+        if (known && value != place->at[level]) return false;
     }
     return true;
 }

@@ -10,8 +10,7 @@ void test_decoded_open(test_decoded *it, const sf_decoder_options *options)
 {
     sf_error error = {0};
     *it = (test_decoded){0};
-    if (sf_decoder_open(&it->decoder, options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_decoder_open(&it->decoder, options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
 }
 
 void test_decoded_close(test_decoded *it)
@@ -46,8 +45,7 @@ static void tell(test_decoded *it, const sf_decoded *decoded)
     it->is_known = decoded->is_known;
     it->units = decoded->units;
     it->unit_count = decoded->unit_count;
-    if (decoded->fault != NULL)
-        snprintf(it->fault, sizeof it->fault, "%s", decoded->fault);
+    if (decoded->fault != NULL) snprintf(it->fault, sizeof it->fault, "%s", decoded->fault);
 }
 
 static void take_all(test_decoded *it)
@@ -57,8 +55,7 @@ static void take_all(test_decoded *it)
     int status;
     while ((status = sf_decoder_take(it->decoder, &decoded, &error)) == SF_OK)
         tell(it, &decoded);
-    if (status != SF_AGAIN && status != SF_END)
-        fail_msg("%s", error.text);
+    if (status != SF_AGAIN && status != SF_END) fail_msg("%s", error.text);
 }
 
 void test_decoded_message(test_decoded *it, const void *const *parts, const size_t *sizes, size_t count)

@@ -37,8 +37,7 @@ static int sync_noted(void *user, int fd)
     (void)fd;
     pthread_mutex_lock(&disk->lock);
     int reason = disk->sync_fails;
-    if (reason == 0)
-        note(disk)->is_sync = true;
+    if (reason == 0) note(disk)->is_sync = true;
     pthread_mutex_unlock(&disk->lock);
     return reason;
 }
@@ -89,15 +88,13 @@ size_t test_disk_cut(const test_disk *disk, size_t calls, test_loss loss, test_r
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     for (size_t i = 0; i < calls; i++) {
         const test_write *call = &disk->calls[i];
-        if (call->is_sync || (i >= synced && loss == TEST_UNSYNCED_LOST))
-            continue;
+        if (call->is_sync || (i >= synced && loss == TEST_UNSYNCED_LOST)) continue;
         bool torn = i >= synced && loss == TEST_LAST_TORN && i == last;
         size_t size = torn ? (size_t)test_random_below(random, call->size) : call->size;
         for (size_t done = 0, part; done < size; done += part) {
             uint64_t at = call->at + done;
             part = SECTOR - at % SECTOR < size - done ? (size_t)(SECTOR - at % SECTOR) : size - done;
-            if (i >= synced && loss == TEST_UNSYNCED_MIXED && test_random_below(random, 2) == 0)
-                continue;
+            if (i >= synced && loss == TEST_UNSYNCED_MIXED && test_random_below(random, 2) == 0) continue;
             assert_int_equal(pwrite(fd, call->data + done, part, (off_t)at), part);
         }
     }

@@ -32,8 +32,7 @@ void test_folder_put(const char *folder, const char *name, const void *bytes, si
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     for (int i = (int)strlen(folder) + 1; i < length; i++) {
-        if (path[i] != '/')
-            continue;
+        if (path[i] != '/') continue;
         path[i] = '\0';
         mkdir(path, 0700);
         path[i] = '/';
@@ -170,8 +169,7 @@ static unsigned char *pack(const test_member *of, bool is_packed, size_t *size, 
     unsigned char *bytes = test_array_bytes(length, of->descr, of->shape, of->count, of->numbers);
     *checksum = crc32(0, bytes, (uInt)*length);
     *size = *length;
-    if (!is_packed)
-        return bytes;
+    if (!is_packed) return bytes;
     z_stream stream = {.next_in = bytes, .avail_in = (uInt)*length};
     assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
     *size = deflateBound(&stream, *length);

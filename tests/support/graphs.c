@@ -15,12 +15,10 @@ void test_graph_refusals(const sf_graph_format *format, const test_refusal *case
         sf_edge_list list;
         sf_error error = {0};
         int status = test_graph_parse(&list, format, cases[i].text, &error);
-        if (status == SF_OK)
-            fail_msg("%s case %zu was accepted", format->name, i);
+        if (status == SF_OK) fail_msg("%s case %zu was accepted", format->name, i);
         test_assert_fails(status, &error, SF_DATA, cases[i].words);
         assert_int_equal(strncmp(error.place, "file", 4), 0);
-        if (cases[i].place != NULL)
-            assert_string_equal(error.place, cases[i].place);
+        if (cases[i].place != NULL) assert_string_equal(error.place, cases[i].place);
         sf_edge_list_free(&list);
     }
 }
@@ -76,12 +74,9 @@ static int write_read_and_build(void *context)
     sf_error error;
     int status = sf_file_read(&text, arguments[0], &error);
     sf_text_free(&text);
-    if (status == SF_OK)
-        status = sf_graph_read(&list, arguments[0], NULL, &error);
-    if (status == SF_OK)
-        status = sf_csr_build(&graph, &list, 0, &error);
-    if (status == SF_OK)
-        status = sf_graph_write(&graph, arguments[1], &error);
+    if (status == SF_OK) status = sf_graph_read(&list, arguments[0], NULL, &error);
+    if (status == SF_OK) status = sf_csr_build(&graph, &list, 0, &error);
+    if (status == SF_OK) status = sf_graph_write(&graph, arguments[1], &error);
     sf_csr_free(&graph);
     sf_edge_list_free(&list);
     return status;

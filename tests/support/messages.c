@@ -16,8 +16,7 @@ static void random_text(test_random *random, char *text, size_t size)
     text[0] = '\0';
     for (uint64_t i = test_random_below(random, 8); i > 0; i--) {
         const char *piece = pieces[test_random_below(random, sizeof pieces / sizeof pieces[0])];
-        if (length + strlen(piece) + 1 > size)
-            break;
+        if (length + strlen(piece) + 1 > size) break;
         strcpy(text + length, piece);
         length += strlen(piece);
     }
@@ -326,8 +325,7 @@ static uint32_t *random_by_unit(test_random *random, const sf_units *units)
 
 static sf_motif_spread random_spread(test_random *random)
 {
-    if (test_random_below(random, 3) == 0)
-        return (sf_motif_spread){0};
+    if (test_random_below(random, 3) == 0) return (sf_motif_spread){0};
     return (sf_motif_spread){.graphs = 1 + (uint32_t)test_random_below(random, 1000),
                              .window = random_span(random),
                              .count = random_count(random),

@@ -12,8 +12,7 @@ json_t *test_parse_json(const char *text, size_t length)
 {
     json_error_t error;
     json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (value == NULL)
-        fail_msg("not JSON: %s at %d in %.*s", error.text, error.position, (int)length, text);
+    if (value == NULL) fail_msg("not JSON: %s at %d in %.*s", error.text, error.position, (int)length, text);
     return value;
 }
 
@@ -79,8 +78,7 @@ typedef struct fields {
 static const json_t *take(fields *from, const char *key)
 {
     const json_t *value = json_object_get(from->map, key);
-    if (value == NULL)
-        fail_msg("there is no field %s", key);
+    if (value == NULL) fail_msg("there is no field %s", key);
     from->taken++;
     return value;
 }

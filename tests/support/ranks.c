@@ -30,8 +30,7 @@ static void gather(const sf_ranks_way *way, const void *own, void *to, const siz
     crowd *all = publish(way, own);
     char *at = to;
     for (uint32_t r = 0; r < way->count; r++) {
-        if (sizes[r] > 0)
-            memcpy(at, all->data[r], sizes[r]);
+        if (sizes[r] > 0) memcpy(at, all->data[r], sizes[r]);
         at += sizes[r];
     }
     pthread_barrier_wait(&all->all_here);
@@ -73,8 +72,7 @@ static void join(const sf_ranks_way *way, void *data, size_t size, sf_ranks_join
 static void *run_rank(void *argument)
 {
     member *own = argument;
-    if (sf_ranks_use(&own->way, NULL) == SF_OK)
-        own->all->body(own->all->context, own->way.rank);
+    if (sf_ranks_use(&own->way, NULL) == SF_OK) own->all->body(own->all->context, own->way.rank);
     sf_ranks_use(NULL, NULL);
     return NULL;
 }

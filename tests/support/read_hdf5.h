@@ -9,11 +9,9 @@
 static inline int test_read_hdf5(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     int status = sf_recording_read_hdf5(recording, input, error);
-    if (status != SF_OK || (recording->is_part && !input->only_part))
-        return status;
+    if (status != SF_OK || (recording->is_part && !input->only_part)) return status;
     status = sf_recording_finish(recording, error);
-    if (status != SF_OK)
-        sf_recording_clear(recording);
+    if (status != SF_OK) sf_recording_clear(recording);
     return status;
 }
 

@@ -8,14 +8,12 @@
 bool test_load_recording(sf_recording *recording, const char *relative)
 {
     char *path = test_data_path(relative);
-    if (path == NULL)
-        return false;
+    if (path == NULL) return false;
     sf_error error;
     *recording = (sf_recording){0};
     int status = sf_recording_read(recording, path, NULL, NULL, &error);
     free(path);
-    if (status != SF_OK)
-        fail_msg("%s: %s", relative, error.text);
+    if (status != SF_OK) fail_msg("%s: %s", relative, error.text);
     return true;
 }
 

@@ -92,13 +92,11 @@ void test_run_all(const sf_run_options *options)
 {
     sf_run *run;
     sf_error error = {0};
-    if (sf_run_open(&run, options, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_run_open(&run, options, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     assert_int_equal(sf_pipeline_start(sf_run_pipeline(run), &error), SF_OK);
     while (!sf_pipeline_wait(sf_run_pipeline(run), 100))
         ;
-    if (sf_run_close(run, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_run_close(run, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
 }
 
 void test_pipeline_refuses(const char *yaml, const sf_recording *recording, sf_status status,
@@ -120,8 +118,7 @@ size_t test_check_counts(const test_collector *all, const sf_spike *spikes, size
     size_t compared = 0;
     uint64_t hops = 0;
     for (size_t i = 0; i < all->count; i++) {
-        if (all->messages[i]->topic != SF_TOPIC_EPISODES)
-            continue;
+        if (all->messages[i]->topic != SF_TOPIC_EPISODES) continue;
         const sf_episodes_message *episodes = &all->messages[i]->episodes;
         assert_int_equal(episodes->hop, hops++);
         size_t first = sf_spikes_lower_bound(spikes, count, episodes->window.start_ns);
@@ -142,8 +139,7 @@ const sf_status_message *test_last_status(const test_collector *all)
 {
     const sf_status_message *status = NULL;
     for (size_t i = 0; i < all->count; i++)
-        if (all->messages[i]->topic == SF_TOPIC_STATUS)
-            status = &all->messages[i]->status;
+        if (all->messages[i]->topic == SF_TOPIC_STATUS) status = &all->messages[i]->status;
     assert_non_null(status);
     assert_true(status->last);
     return status;

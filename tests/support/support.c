@@ -37,8 +37,7 @@ double test_random_unit(test_random *random)
 static int compare_spikes(const void *a, const void *b)
 {
     const sf_spike *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
     return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
@@ -69,20 +68,17 @@ sf_episode test_random_episode(test_random *random, uint32_t most_size, uint32_t
 char *test_data_path(const char *relative)
 {
     const char *root = getenv("SYNFIRE_DATA");
-    if (root == NULL)
-        root = SYNFIRE_DATA;
+    if (root == NULL) root = SYNFIRE_DATA;
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", root, relative);
-    if (access(path, R_OK) == 0)
-        return strdup(path);
+    if (access(path, R_OK) == 0) return strdup(path);
     printf("no %s\nskipped: no real data there (SYNFIRE_DATA names its folder)\n", path);
     return NULL;
 }
 
 bool test_no_device(void)
 {
-    if (sf_device_count() > 0)
-        return false;
+    if (sf_device_count() > 0) return false;
     printf("skipped: no device here\n");
     return true;
 }
@@ -90,8 +86,7 @@ bool test_no_device(void)
 int test_rounds(int usual)
 {
     const char *asked = getenv("SYNFIRE_TEST_ROUNDS"), *share = getenv("SYNFIRE_TEST_SHARE");
-    if (asked != NULL)
-        return atoi(asked);
+    if (asked != NULL) return atoi(asked);
     return share != NULL ? (int)ceil(atof(share) * usual) : usual;
 }
 
@@ -123,8 +118,7 @@ char *test_successor(const char *path, unsigned number)
 const char *test_metadata(const sf_recording *recording, const char *key)
 {
     for (size_t i = 0; i < recording->metadata_count; i++)
-        if (strcmp(recording->metadata[i].key, key) == 0)
-            return recording->metadata[i].value;
+        if (strcmp(recording->metadata[i].key, key) == 0) return recording->metadata[i].value;
     return NULL;
 }
 
@@ -140,8 +134,7 @@ void test_assert_documented(const char *page, const char *name)
     while (!found && fgets(line, sizeof line, file) != NULL)
         found = strstr(line, quoted) != NULL;
     fclose(file);
-    if (!found)
-        fail_msg("docs/%s does not mention %s", page, quoted);
+    if (!found) fail_msg("docs/%s does not mention %s", page, quoted);
 }
 
 void test_assert_fails(int status, const sf_error *error, sf_status expected, const char *words)
@@ -182,13 +175,11 @@ long test_stop_at_every_call(int (*scenario)(void *context, const sf_progress *p
         int status = scenario(context, &progress);
         if (sf_memory_live() != before)
             fail_msg("%ld blocks leaked when stopped at call %ld", sf_memory_live() - before, calls + 1);
-        if (status == SF_OK && it.asked <= calls)
-            return it.asked;
+        if (status == SF_OK && it.asked <= calls) return it.asked;
         if (status != SF_CANCELLED)
             fail_msg("status %d, not SF_CANCELLED, when stopped at call %ld of %ld", status, calls + 1,
                      it.asked);
-        if (it.asked > calls + 1)
-            fail_msg("asked %ld times after it was stopped", it.asked - calls - 1);
+        if (it.asked > calls + 1) fail_msg("asked %ld times after it was stopped", it.asked - calls - 1);
     }
 }
 
@@ -203,11 +194,9 @@ void test_fail_every_allocation(int (*scenario)(void *context), void *context)
         if (sf_memory_live() != before)
             fail_msg("%ld blocks leaked when allocation %ld failed", sf_memory_live() - before,
                      successes + 1);
-        if (status == SF_OK)
-            return;
+        if (status == SF_OK) return;
         if (status != SF_NO_MEMORY)
             fail_msg("status %d, not SF_NO_MEMORY, when allocation %ld failed", status, successes + 1);
-        if (successes > 1000000)
-            fail_msg("still failing after %ld allocations", successes);
+        if (successes > 1000000) fail_msg("still failing after %ld allocations", successes);
     }
 }

@@ -41,8 +41,7 @@ sf_mine_result *test_trial_mine(test_trial *trial, const char *device)
     sf_mine_result *result;
     sf_error error;
     trial->options.device = device;
-    if (mine(&result, trial, &error) != SF_OK)
-        fail_msg("on %s: %s", device, error.text);
+    if (mine(&result, trial, &error) != SF_OK) fail_msg("on %s: %s", device, error.text);
     return result;
 }
 
@@ -70,8 +69,7 @@ void test_use_devices(const char *characters)
     sf_error error;
     setenv("TEST_PLUGIN_DEVICES", characters, 1);
     sf_devices_set_worth(0, SF_MOST_DEVICES);
-    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK)
-        fail_msg("%s %s", error.place, error.text);
+    if (sf_devices_use(TEST_PLUGIN, &error) != SF_OK) fail_msg("%s %s", error.place, error.text);
     assert_int_equal(sf_device_count(), strlen(characters));
 }
 
@@ -79,8 +77,7 @@ int test_load_and_mine(void *trial)
 {
     sf_mine_result *result = NULL;
     int status = sf_devices_use(TEST_PLUGIN, NULL);
-    if (status == SF_OK)
-        status = mine(&result, trial, NULL);
+    if (status == SF_OK) status = mine(&result, trial, NULL);
     sf_mine_result_free(result);
     sf_devices_close();
     return status;

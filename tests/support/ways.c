@@ -18,8 +18,7 @@ static const sf_delay delay = {500000, 5000000};
 
 static void must(int status, const sf_error *error)
 {
-    if (status != SF_OK)
-        fail_msg("%s %s", error->place, error->text);
+    if (status != SF_OK) fail_msg("%s %s", error->place, error->text);
 }
 
 /* A spike a millisecond. */
@@ -91,8 +90,7 @@ void test_input_free(test_input *input)
 
 static void answer_with(test_answer *answer, double number)
 {
-    if (answer->count < TEST_MOST_ANSWERS)
-        answer->numbers[answer->count++] = number;
+    if (answer->count < TEST_MOST_ANSWERS) answer->numbers[answer->count++] = number;
 }
 
 /* ---- episodes ---- */
@@ -128,8 +126,7 @@ static int mine(test_answer *answer, const test_input *input, const char *engine
     sf_mining_options options = mining(engine, device);
     sf_episodes *episodes;
     int status = sf_mine(&episodes, input->recording, &options, NULL, error);
-    if (status == SF_OK)
-        answer_with_counts(answer, episodes);
+    if (status == SF_OK) answer_with_counts(answer, episodes);
     sf_episodes_free(episodes);
     return status;
 }
@@ -148,8 +145,7 @@ static int count(test_answer *answer, const test_input *input, const char *engin
     options.threads = 1;
     sf_episodes *counted;
     int status = sf_count(&counted, input->recording, episodes, EPISODES, &options, NULL, error);
-    if (status == SF_OK)
-        answer_with_counts(answer, counted);
+    if (status == SF_OK) answer_with_counts(answer, counted);
     sf_episodes_free(counted);
     return status;
 }
@@ -168,8 +164,7 @@ static int test_surrogates(test_answer *answer, const test_input *input, const c
     sf_episodes *episodes;
     sf_episodes_columns columns = {.size = sizeof columns};
     int status = sf_mine(&episodes, input->recording, &options, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_episodes_get_columns(episodes, &columns);
     answer->ran = columns.significance->ran;
     for (size_t i = 0; i < columns.count; i++) {
@@ -195,8 +190,7 @@ static int sum_pairs(test_answer *answer, const test_input *input, const char *e
     sf_density *density;
     sf_density_columns columns = {.size = sizeof columns};
     int status = sf_density_find(&density, input->series, 0, &options, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_density_get_columns(density, &columns);
     answer->ran = columns.ran;
     answer_with(answer, columns.h);
@@ -220,8 +214,7 @@ static int search(test_answer *answer, const test_input *input, const char *engi
     sf_searches *searches;
     sf_searches_columns columns = {.size = sizeof columns};
     int status = sf_graph_search(&searches, input->graph, &source, 1, &options, NULL, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_searches_get_columns(searches, &columns);
     answer->ran = *columns.ran;
     for (uint32_t v = 0; v < columns.vertex_count; v++)
@@ -244,8 +237,7 @@ static int match(test_answer *answer, const test_input *input, const char *engin
         sf_matches *matches = NULL;
         sf_matches_columns columns = {.size = sizeof columns};
         status = sf_motif_new(&motif, patterns[i], true, error);
-        if (status == SF_OK)
-            status = sf_graph_match(&matches, input->graph, motif, &options, NULL, error);
+        if (status == SF_OK) status = sf_graph_match(&matches, input->graph, motif, &options, NULL, error);
         if (status == SF_OK) {
             double seconds = answer->ran.seconds;
             sf_matches_get_columns(matches, &columns);

@@ -33,8 +33,7 @@ static sf_recording *make_recording(bool pause)
             for (uint32_t u = 0; u < 2; u++)
                 spikes[count++] = (sf_spike){burst * 10 * S + 2 * S + i * 20 * MS, u, NAN};
     for (int i = 0; i < 100; i++)
-        if (!pause || i < 45 || i >= 48)
-            spikes[count++] = (sf_spike){i * S + S / 2 + 30 * MS, 2, NAN};
+        if (!pause || i < 45 || i >= 48) spikes[count++] = (sf_spike){i * S + S / 2 + 30 * MS, 2, NAN};
     sf_recording_input input = sf_recording_input_default();
     input.unit_count = 4;
     input.units = units;
@@ -45,8 +44,7 @@ static sf_recording *make_recording(bool pause)
     input.observed_count = pause ? 2 : 0;
     sf_recording *recording;
     sf_error error;
-    if (sf_recording_new(&recording, &input, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_recording_new(&recording, &input, &error) != SF_OK) fail_msg("%s", error.text);
     return recording;
 }
 
@@ -173,8 +171,7 @@ static void poisson_trains_are_chance(void **state)
             for (int slot = 0; slot < 10; slot++)
                 for (double at = 10 * slot; !(gap && (slot == 4 || slot == 5)) && count < room;) {
                     at -= log(1 - test_random_unit(&random)) / rates[slot];
-                    if (at >= 10 * (slot + 1))
-                        break;
+                    if (at >= 10 * (slot + 1)) break;
                     spikes[count++] = (sf_spike){(int64_t)(at * 1e9), u, NAN};
                 }
         measure_trains(values, chance, spikes, count, UNITS, gap);
@@ -294,8 +291,7 @@ static sf_graph *make_graph(bool adjacent[][12], uint32_t n, bool directed)
     sf_graph_options as = sf_graph_options_default();
     sf_graph *graph;
     sf_error error;
-    if (sf_graph_new(&graph, &edges, &as, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_graph_new(&graph, &edges, &as, &error) != SF_OK) fail_msg("%s", error.text);
     return graph;
 }
 

@@ -46,8 +46,7 @@ static void ranges_are_integrals_of_the_density(void **state)
             assert_true(fabs(sf_range_total(&found) - expected.first) < 1e-8 * to);
             assert_true(fabs(second - expected.second) < 1e-8 * to * to);
             double average = expected.first / expected.share;
-            if (expected.share > 1e-3)
-                assert_true(fabs(sf_range_average(&found) - average) < 1e-5 * average);
+            if (expected.share > 1e-3) assert_true(fabs(sf_range_average(&found) - average) < 1e-5 * average);
         }
     free(x);
 }
@@ -141,8 +140,7 @@ static double integrate_plane(const double rows[][2], size_t n, const double h[2
 
 static void assert_near(double found, double expected, double tolerance)
 {
-    if (!(fabs(found - expected) <= tolerance))
-        fail_msg("%.12g, expected %.12g", found, expected);
+    if (!(fabs(found - expected) <= tolerance)) fail_msg("%.12g, expected %.12g", found, expected);
 }
 
 static void covariance_of(const double rows[][2], size_t n, double *xx, double *xy, double *yy)
@@ -465,8 +463,7 @@ static void ranges_hold_whole_ticks(void **state)
                          SF_OK);
         assert_true(fabs(held.share - exact.share) < 1e-12); /* a kernel of a tick smooths nothing */
         assert_true(fabs(wide.share - exact.share) < 0.12);
-        if (exact.share == 0)
-            continue;
+        if (exact.share == 0) continue;
         assert_true(fabs(sf_range_average(&held) - sf_range_average(&exact)) < 1e-9);
         assert_true(fabs(sf_range_variance(&held) - sf_range_variance(&exact)) < 1e-9);
     }

@@ -305,8 +305,7 @@ static int select_once(void *context)
     sf_bandwidth_options how = {.threads = 1, .exact = what->exact, .curve = true, .domain = what->domain};
     sf_bandwidth found;
     int status = sf_bandwidth_select(&found, sf_selector_find(what->method), &samples, &how, NULL);
-    if (status == SF_OK)
-        sf_bandwidth_free(&found);
+    if (status == SF_OK) sf_bandwidth_free(&found);
     return status;
 }
 

@@ -85,8 +85,7 @@ static size_t delay_count;
 static int by_time_and_unit(const void *a, const void *b)
 {
     const sf_spike *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
     return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
@@ -102,12 +101,10 @@ static int set_up(void **state)
         sf_unit unit = {.electrode = -1};
         assert_int_equal(sf_units_add(&recording.units, &unit, NULL), SF_OK);
         for (int64_t ms = 0; ms < SECONDS * 1000; ms++) {
-            if (test_random_unit(&random) >= 0.01 || count + 3 > sizeof room / sizeof *room)
-                continue;
+            if (test_random_unit(&random) >= 0.01 || count + 3 > sizeof room / sizeof *room) continue;
             int64_t at = ms * MS + (int64_t)test_random_below(&random, MS);
             room[count++] = (sf_spike){.time_ns = at, .unit = u};
-            if (u != 0 || test_random_below(&random, 100) >= 30)
-                continue;
+            if (u != 0 || test_random_below(&random, 100) >= 30) continue;
             at += 2 * MS + 1 + (int64_t)test_random_below(&random, 2 * MS);
             room[count++] = (sf_spike){.time_ns = at, .unit = 1};
             at += 10 * MS + 1 + (int64_t)test_random_below(&random, 2 * MS);
@@ -267,8 +264,7 @@ static const sf_mine_item *find(const sf_mine_result *all, const sf_episode *pai
     for (size_t i = 0; i < all->count; i++) {
         sf_episode episode;
         sf_mine_result_episode(all, i, &episode);
-        if (memcmp(&episode, pair, sizeof episode) == 0)
-            return &all->items[i];
+        if (memcmp(&episode, pair, sizeof episode) == 0) return &all->items[i];
     }
     return NULL;
 }

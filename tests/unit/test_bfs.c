@@ -30,8 +30,7 @@ static sf_csr build(sf_edge_list *list, unsigned flags)
 {
     sf_csr graph;
     sf_error error;
-    if (sf_csr_build(&graph, list, flags, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_csr_build(&graph, list, flags, &error) != SF_OK) fail_msg("%s", error.text);
     sf_edge_list_free(list);
     return graph;
 }
@@ -75,8 +74,7 @@ static sf_csr make_random(test_random *random, unsigned flags)
 static void check(const sf_csr *graph, uint32_t source, const sf_bfs_result *result, const char *how)
 {
     const char *wrong = bfs_oracle_check(graph, source, result);
-    if (wrong != NULL)
-        fail_msg("from %u %s: %s", source, how, wrong);
+    if (wrong != NULL) fail_msg("from %u %s: %s", source, how, wrong);
 }
 
 static void search_one_way(const sf_csr *graph, uint32_t source, const sf_bfs_options *options,
@@ -135,8 +133,7 @@ static void search_on_device(sf_device_graph *graph, const sf_csr *csr, uint32_t
     char how[64];
     snprintf(how, sizeof how, "on %s, direction %d, features %x", sf_device_name(graph->device),
              options->direction, options->features);
-    if (sf_device_search_open(&search, graph, options, &error) != SF_OK)
-        fail_msg("%s: %s", how, error.text);
+    if (sf_device_search_open(&search, graph, options, &error) != SF_OK) fail_msg("%s: %s", how, error.text);
     for (int times = options->enterprise ? 1 : 2; times > 0; times--) {
         if (sf_device_search_run(&search, source, &result, &error) != SF_OK)
             fail_msg("%s: %s", how, error.text);
@@ -165,8 +162,7 @@ static void run_parts(sf_device_parts *parts, const sf_csr *graph, uint32_t sour
 {
     sf_bfs_result result = {0};
     sf_error error;
-    if (sf_device_parts_run(parts, source, &result, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_device_parts_run(parts, source, &result, &error) != SF_OK) fail_msg("%s", error.text);
     check(graph, source, &result, "in parts");
     assert_memory_equal(result.levels, plain->levels, graph->vertex_count * sizeof *plain->levels);
     sf_backend_level log[LOGGED];
@@ -230,8 +226,7 @@ static void search_on_devices(const sf_csr *graph, uint32_t source, const sf_bfs
     for (uint32_t i = 0; i < sf_device_count(); i++) {
         sf_device_graph copy;
         sf_error error;
-        if (sf_device_graph_open(&copy, sf_device_at(i), graph, &error) != SF_OK)
-            fail_msg("%s", error.text);
+        if (sf_device_graph_open(&copy, sf_device_at(i), graph, &error) != SF_OK) fail_msg("%s", error.text);
         for (unsigned direction = 0; direction < (few ? 1 : 3); direction++) {
             sf_backend_search_options options = {.direction = (sf_bfs_direction)((next + direction) % 3)};
             search_on_device(&copy, graph, source, &options, plain);
@@ -249,8 +244,7 @@ static sf_bfs_result search(const sf_csr *graph, uint32_t source)
 {
     sf_bfs_result result;
     sf_error error;
-    if (sf_bfs(&result, graph, source, UINT32_MAX, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_bfs(&result, graph, source, UINT32_MAX, &error) != SF_OK) fail_msg("%s", error.text);
     check(graph, source, &result, "by a queue");
     search_every_way(graph, source, &result);
     search_on_devices(graph, source, &result);
@@ -544,8 +538,7 @@ static sf_csr make_hubs(uint32_t reached)
 {
     sf_edge_list list = start_list(OF_HUBS, false);
     for (uint32_t h = 0; h < HUBS; h++) {
-        if (h < reached)
-            add(&list, 0, 1 + h);
+        if (h < reached) add(&list, 0, 1 + h);
         add(&list, 1 + h, OF_HUBS - 1);
         for (uint32_t leaf = 0; leaf < LEAVES; leaf++)
             add(&list, 1 + h, 1 + HUBS + h * LEAVES + leaf);
@@ -596,8 +589,7 @@ static void gamma_is_over_30_percent(void **state)
 static void enterprise_turns_by_its_hubs(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     static const struct {
         uint32_t reached;
         unsigned features;
@@ -638,8 +630,7 @@ static uint32_t log_on_device(sf_device *device, const sf_csr *csr, sf_backend_l
 static void devices_search_wide_levels_from_below(void **state)
 {
     (void)state;
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     sf_csr csr = make_knot();
     for (uint32_t d = 0; d < sf_device_count(); d++) {
         sf_backend_level log[LOGGED];
@@ -775,8 +766,7 @@ static void check_row(const char *path, bool undirected, const unsigned long lon
 {
     sf_edge_list list;
     sf_error error;
-    if (sf_graph_read(&list, path, NULL, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_graph_read(&list, path, NULL, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     list.directed = !undirected;
     sf_csr graph = build(&list, SF_CSR_SIMPLE);
     sf_bfs_result result = search(&graph, (uint32_t)numbers[2]);
@@ -819,8 +809,7 @@ static void every_row_of_the_expected_file(void **state)
 {
     (void)state;
     char *path = test_data_path("bfs/expected.txt");
-    if (path == NULL || test_rounds(0) > 0)
-        skip();
+    if (path == NULL || test_rounds(0) > 0) skip();
     FILE *file = fopen(path, "r");
     free(path);
     assert_non_null(file);
@@ -839,8 +828,7 @@ static void every_row_of_the_expected_file(void **state)
         snprintf(relative, sizeof relative, "bfs/%s", name);
         path = test_data_path(relative);
         assert_non_null(path);
-        if (!test_is_short() || rows % 4 == 0)
-            check_row(path, strcmp(kind, "undirected") == 0, n, histogram);
+        if (!test_is_short() || rows % 4 == 0) check_row(path, strcmp(kind, "undirected") == 0, n, histogram);
         free(path);
         rows++;
     }
@@ -953,8 +941,7 @@ static void search_from_many(const sf_csr *graph)
         assert_memory_equal(levels + (size_t)i * n, alone.levels, n * sizeof *levels);
         sf_bfs_result_free(&alone);
     }
-    if (sf_device_count() > 0)
-        many_on_a_device(graph, sources, COUNT, levels);
+    if (sf_device_count() > 0) many_on_a_device(graph, sources, COUNT, levels);
     free(levels);
 }
 
@@ -1013,8 +1000,7 @@ static void devices_draw_the_same_kronecker_graph(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"1:1:1", "3:40:2", "12:16:1:0.45,0.15,0.15", "17:16:9"};
-    if (test_no_device())
-        skip();
+    if (test_no_device()) skip();
     for (int i = 0; i < 4 && i < test_rounds(4); i++) {
         sf_kronecker kind;
         sf_edge_list list;
@@ -1134,28 +1120,22 @@ static int search_a_path(void *context)
     int status = SF_OK;
     for (int v = 0; v < 4 && status == SF_OK; v++)
         status = sf_edge_list_add_named(&list, "name", NULL);
-    if (status == SF_OK)
-        status = sf_columns_add(&list.edge_columns, SF_LABEL_COLUMN, &index, NULL);
+    if (status == SF_OK) status = sf_columns_add(&list.edge_columns, SF_LABEL_COLUMN, &index, NULL);
     for (uint32_t v = 0; v < 3 && status == SF_OK; v++)
         status = sf_edge_list_add(&list, v, v + 1, NULL);
     for (size_t e = 0; e < list.edge_count; e++)
         list.edge_columns.items[0].values[e] = 1;
-    if (status == SF_OK)
-        status = sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL);
-    if (status == SF_OK)
-        status = sf_bfs(&result, &graph, 0, UINT32_MAX, NULL);
+    if (status == SF_OK) status = sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL);
+    if (status == SF_OK) status = sf_bfs(&result, &graph, 0, UINT32_MAX, NULL);
     sf_bfs_result_free(&result);
     sf_bfs_search *search = NULL;
     graph.directed = true;
-    if (status == SF_OK)
-        status = sf_bfs_open(&search, &graph, &(sf_bfs_options){.threads = 2}, NULL);
-    if (status == SF_OK)
-        status = sf_bfs_run(search, 0, &result, NULL);
+    if (status == SF_OK) status = sf_bfs_open(&search, &graph, &(sf_bfs_options){.threads = 2}, NULL);
+    if (status == SF_OK) status = sf_bfs_run(search, 0, &result, NULL);
     sf_bfs_close(search);
     sf_bfs_result_free(&result);
     uint32_t source = 1, levels[4];
-    if (status == SF_OK)
-        status = sf_bfs_many(&graph, &source, 1, 1, levels, NULL, NULL, NULL);
+    if (status == SF_OK) status = sf_bfs_many(&graph, &source, 1, 1, levels, NULL, NULL, NULL);
     sf_csr_free(&graph);
     sf_edge_list_free(&list);
     return status;

@@ -89,8 +89,7 @@ static void crossings_of_the_real_node_are_at_their_samples(void **state)
 {
     (void)state;
     char *path = test_data_path("cases/rigs/brand-thresholdExtraction.jsonl");
-    if (path == NULL)
-        skip();
+    if (path == NULL) skip();
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     test_decoded it;
@@ -157,8 +156,7 @@ static void what_is_damaged_is_counted(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         entry(&it, cases[i].id, cases[i].stamp, cases[i].stamp_size, cases[i].counts, cases[i].size);
-        if (it.malformed != i + 1)
-            fail_msg("case %zu is not counted", i);
+        if (it.malformed != i + 1) fail_msg("case %zu is not counted", i);
     }
     assert_null(strstr(it.told.data, "ch"));
     test_decoded_close(&it);

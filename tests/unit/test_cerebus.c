@@ -71,8 +71,7 @@ static void monitor_of(datagram *to, int protocol, uint64_t time, int sent, int 
 {
     header(to, protocol, time, 0x8000, 1, protocol == OF_41 ? 2 : 1, instrument);
     put(to, (uint64_t)sent, 4);
-    if (protocol == OF_41)
-        put(to, (uint64_t)number, 4);
+    if (protocol == OF_41) put(to, (uint64_t)number, 4);
 }
 
 static void monitor(datagram *to, int protocol, uint64_t time, int sent, int number)
@@ -704,8 +703,7 @@ static int read_once(void *context)
     spike_of(&one, OF_41, 30030, 2, 1, 1);
     comment(&one, OF_41, 30030, 0, "here", 4);
     int status = sf_decoder_open(&decoder, &options, NULL);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_decoder_feed(decoder, one.bytes, one.size, SF_FEED_MESSAGE, NULL);
     sf_decoded decoded = {.size = sizeof decoded};
     while (status == SF_OK)

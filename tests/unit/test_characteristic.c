@@ -61,8 +61,7 @@ static void assert_characteristic(const sf_spectrum *spectrum, const double *x, 
         check_characteristic(2 * PI * (double)k / frame.period, shifted, w, n, &re, &im);
         double error = hypot(spectrum->re[k] - re / weight, spectrum->im[k] - im / weight);
         double rounding = 2 * PI * (double)k * 0x1p-52; /* of a sample's place, 2^-52 of the period */
-        if (!(error <= tolerance + rounding))
-            fail_msg("mode %zu: error %g", k, error);
+        if (!(error <= tolerance + rounding)) fail_msg("mode %zu: error %g", k, error);
     }
     free(shifted);
 }
@@ -266,8 +265,7 @@ static int open_both(void *context)
     sf_characteristic one;
     sf_spectrum spectrum = {0};
     int status = sf_characteristic_open(&one, &frame, NULL);
-    if (status == SF_OK)
-        status = sf_spectrum_open(&spectrum, &frame, NULL);
+    if (status == SF_OK) status = sf_spectrum_open(&spectrum, &frame, NULL);
     sf_spectrum_close(&spectrum);
     sf_characteristic_close(&one);
     return status;

@@ -190,16 +190,13 @@ static void reach_lists_units_by_level(void **state)
 static sf_delay try_walks(const sf_connectivity *graph, uint32_t from, uint32_t to, uint32_t hops)
 {
     sf_delay best = {INT64_MAX, INT64_MAX};
-    if (hops == 0)
-        return from == to ? (sf_delay){0, 0} : best;
+    if (hops == 0) return from == to ? (sf_delay){0, 0} : best;
     for (size_t i = 0; i < graph->count; i++) {
         const sf_link *link = &graph->links[i];
         bool back = graph->is_tiling && link->to == from;
-        if (link->from != from && !back)
-            continue;
+        if (link->from != from && !back) continue;
         sf_delay rest = try_walks(graph, back ? link->from : link->to, to, hops - 1);
-        if (rest.high_ns == INT64_MAX)
-            continue;
+        if (rest.high_ns == INT64_MAX) continue;
         sf_delay walk = {rest.low_ns + link->delay.low_ns, rest.high_ns + link->delay.high_ns};
         if (walk.high_ns < best.high_ns || (walk.high_ns == best.high_ns && walk.low_ns < best.low_ns))
             best = walk;
@@ -213,8 +210,7 @@ static bool has_link(const sf_connectivity *graph, uint32_t from, uint32_t to, s
         const sf_link *link = &graph->links[i];
         bool joins = (link->from == from && link->to == to) ||
                      (graph->is_tiling && link->from == to && link->to == from);
-        if (joins && link->delay.low_ns == delay.low_ns && link->delay.high_ns == delay.high_ns)
-            return true;
+        if (joins && link->delay.low_ns == delay.low_ns && link->delay.high_ns == delay.high_ns) return true;
     }
     return false;
 }
@@ -399,18 +395,12 @@ static int use_everything(void *context)
     size_t count;
     static const uint64_t unit_spikes[] = {1, 2, 3};
     int status = sf_connectivity_build(&graph, 3, links, 2, NULL);
-    if (status == SF_OK)
-        status = sf_connectivity_set_rates(&graph, unit_spikes, INT64_C(1000000000), NULL);
-    if (status == SF_OK)
-        status = sf_connectivity_diff(&none, &graph, &changes, &count, NULL);
-    if (status == SF_OK)
-        status = sf_connectivity_csr(&csr, &graph, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_connectivity_reach(&reach, &graph, &csr, 0, 3, NULL);
-    if (status == SF_OK)
-        status = sf_connectivity_reach_all(&all, &csr, 2, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_connectivity_components(&components, &csr, NULL);
+    if (status == SF_OK) status = sf_connectivity_set_rates(&graph, unit_spikes, INT64_C(1000000000), NULL);
+    if (status == SF_OK) status = sf_connectivity_diff(&none, &graph, &changes, &count, NULL);
+    if (status == SF_OK) status = sf_connectivity_csr(&csr, &graph, NULL, NULL);
+    if (status == SF_OK) status = sf_connectivity_reach(&reach, &graph, &csr, 0, 3, NULL);
+    if (status == SF_OK) status = sf_connectivity_reach_all(&all, &csr, 2, NULL, NULL);
+    if (status == SF_OK) status = sf_connectivity_components(&components, &csr, NULL);
     sf_reach_result_free(&reach);
     sf_reach_counts_free(&all);
     sf_free(components.of_unit);

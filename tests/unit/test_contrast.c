@@ -22,8 +22,7 @@ static sf_contrast contrast_by(const sf_contrast_input *input)
 {
     sf_contrast told;
     sf_error error;
-    if (sf_contrast_find(&told, input, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_contrast_find(&told, input, &error) != SF_OK) fail_msg("%s", error.text);
     return told;
 }
 
@@ -237,14 +236,12 @@ static double slow_statistic(const slow *s, unsigned second)
         }
         double rest = s->values[k] - fitted;
         squares += (s->values[k] - mean) * (s->values[k] - mean);
-        if (1 - h < 1e-9)
-            continue;
+        if (1 - h < 1e-9) continue;
         parts[second >> k & 1] += a * a * rest * rest / (1 - h);
         freedom[second >> k & 1] += 1 - h;
     }
     double variance = parts[0] + parts[1], t = fabs(solved[s->blocks]) / sqrt(variance), degrees = 0;
-    if (variance < 1e-20 * squares)
-        return fabs(solved[s->blocks]) > 1e-9 * sqrt(squares) ? INFINITY : 0;
+    if (variance < 1e-20 * squares) return fabs(solved[s->blocks]) > 1e-9 * sqrt(squares) ? INFINITY : 0;
     for (int g = 0; g < 2; g++)
         degrees += parts[g] > 0 ? parts[g] * parts[g] / freedom[g] : 0;
     degrees = variance * variance / degrees;
@@ -308,8 +305,7 @@ static void dealing_is_as_the_obvious_way_has_it(void **state)
                 }
             const sf_compared *of = &told.measures[k];
             assert_true(of->n[0] == s.count - s.second && of->n[1] == s.second);
-            if (isnan(of->p))
-                continue;
+            if (isnan(of->p)) continue;
             assert_near(of->p, slow_p(&s, &ways), 1e-12);
             assert_near(of->least, (2 * s.second == s.count ? 2 : 1) / ways, 1e-12);
             assert_true(of->p >= of->least * (1 - 1e-12) && of->q >= of->p);
@@ -357,8 +353,7 @@ static void all_measures_are_corrected_for(void **state)
         }
         for (unsigned second = 0; second < 1U << (N + M); second++) {
             double greatest = 0;
-            if (!is_dealing(s, second))
-                continue;
+            if (!is_dealing(s, second)) continue;
             for (size_t k = 0; k < MEASURES; k++)
                 greatest = fmax(greatest, slow_statistic(&s[k], second) / rare[k]);
             for (size_t k = 0; k < MEASURES; k++)
@@ -390,8 +385,7 @@ static void blocks_are_dealt_within(void **state)
                 for (size_t i = 0; i < (b == 3 ? (size_t)g : 1 + test_random_below(&random, 2)); i++) {
                     values[g][counts[g]] = random_value(&random, round) + 20 * (double)b;
                     blocks[g][counts[g]++] = b; /* the last block has none of the first group */
-                    if (b == 3)
-                        continue;
+                    if (b == 3) continue;
                     s.block[s.count] = b;
                     s.second += (size_t)g;
                     s.values[s.count++] = values[g][counts[g] - 1];
@@ -417,8 +411,7 @@ static void blocks_are_dealt_within(void **state)
         assert_int_equal(told.blocks, 3);
         assert_true(told.measures->n[1] == counts[1] - 1);
         assert_true(fabs(told.measures->difference - difference / weight) < 1e-9);
-        if (!isnan(told.measures->p))
-            assert_near(told.measures->p, slow_p(&s, &ways), 1e-12);
+        if (!isnan(told.measures->p)) assert_near(told.measures->p, slow_p(&s, &ways), 1e-12);
         sf_contrast_free(&told);
     }
 }
@@ -601,8 +594,7 @@ static void chance_is_taken_off(void **state)
 static void chance_is_called_a_difference_as_often_as_it_says(void **state)
 {
     (void)state;
-    if (test_is_short())
-        skip(); /* it counts, and nothing else */
+    if (test_is_short()) skip(); /* it counts, and nothing else */
     test_random random = test_random_start("contrasts of nothing", 19);
     enum { N = 6, MEASURES = 6, ROUNDS = 400 };
     int any_p = 0, any_q = 0, one = 0;

@@ -299,10 +299,8 @@ static void json_escapes_and_rounds_trip(void **state)
 static int compare_spikes(const void *a, const void *b)
 {
     const sf_spike *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->unit != y->unit)
-        return x->unit < y->unit ? -1 : 1;
+    if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->unit != y->unit) return x->unit < y->unit ? -1 : 1;
     return x->amplitude < y->amplitude ? -1 : x->amplitude > y->amplitude; /* the original place */
 }
 
@@ -582,8 +580,7 @@ static int wait_for_watches(void *context, unsigned worker, size_t item)
 {
     (void)item;
     watched *w = context;
-    if (worker != 0)
-        atomic_store(&w->begun, true);
+    if (worker != 0) atomic_store(&w->begun, true);
     while (worker == 0 && !atomic_load(&w->begun))
         wait_a_little();
     while (worker != 0 && atomic_load(&w->watches) < 2)
@@ -649,8 +646,7 @@ static void sizes_in_bytes_are_read_whole(void **state)
 
 static size_t encode(uint32_t code, char *to)
 {
-    if (code < 0x80)
-        return (size_t)sprintf(to, "%c", (int)code);
+    if (code < 0x80) return (size_t)sprintf(to, "%c", (int)code);
     if (code < 0x800)
         return (size_t)sprintf(to, "%c%c", (int)(0xc0 | code >> 6), (int)(0x80 | (code & 0x3f)));
     if (code < 0x10000)
@@ -686,8 +682,7 @@ static void every_character_is_shown_or_escaped(void **state)
         sf_text_make_visible(&text, false);
         assert_string_equal(text.data, expected);
         sf_text_free(&text);
-        if (code == 0)
-            continue; /* the end of a text elsewhere */
+        if (code == 0) continue; /* the end of a text elsewhere */
         sf_visible_printf(whole, sizeof whole, "<%s>", raw);
         assert_memory_equal(whole + 1, expected, strlen(expected));
         sf_json json = sf_json_start(&text);
@@ -739,8 +734,7 @@ static void broken_characters_are_escaped_and_none_is_cut(void **state)
             assert_true(length > sizeof error.text - 10 && length < sizeof error.text);
             for (const char *s = error.text; *s != '\0'; s += sf_utf8_length(s))
                 assert_true(sf_utf8_length(s) > 0);
-            if (f >= 3)
-                assert_int_equal((length - (size_t)shift) % 4, 0);
+            if (f >= 3) assert_int_equal((length - (size_t)shift) % 4, 0);
             sf_text_free(&text);
         }
     }
@@ -829,8 +823,7 @@ static void blocks_of_an_arena_lie_apart(void **state)
             assert_non_null(blocks[i]);
             assert_int_equal((uintptr_t)blocks[i] % alignof(max_align_t), 0);
             memset(blocks[i], i, 3 * sizes[i]);
-            if (i % 3 == 0)
-                sf_arena_trim(&arena, blocks[i], sizes[i]);
+            if (i % 3 == 0) sf_arena_trim(&arena, blocks[i], sizes[i]);
             sizes[i] *= i % 3 == 0 ? 1 : 3;
         }
         for (int i = 0; i < 200; i++)

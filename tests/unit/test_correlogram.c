@@ -100,8 +100,7 @@ static int make_one(void *context)
     const sf_surrogate_rule rule = {
         .kind = SF_SURROGATE_SEGMENT_SHIFT, .width_ns = MS, .segment_ns = 50 * MS, .seed = 1};
     int status = sf_correlogram_make(&c, spikes, 2, 0, 1, MS, 3, &all, 1, NULL);
-    if (status == SF_OK)
-        status = sf_correlogram_shift(&c, spikes, 2, &rule, 3, NULL);
+    if (status == SF_OK) status = sf_correlogram_shift(&c, spikes, 2, &rule, 3, NULL);
     sf_correlogram_free(&c);
     return status;
 }

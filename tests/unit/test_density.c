@@ -127,8 +127,7 @@ static void a_quantity_of_a_recording_has_a_series_for_each_unit(void **state)
         assert_int_equal(columns.first[s], k);
         int64_t before = -1;
         for (int i = 0; i < 16; i++) {
-            if (spikes[i].unit != firing[s])
-                continue;
+            if (spikes[i].unit != firing[s]) continue;
             bool gap = before < 400 && spikes[i].time_ns >= 400;
             if (before >= 0 && !gap)
                 test_assert_same(columns.values[k++], (double)(spikes[i].time_ns - before) / 1e9);
@@ -172,8 +171,7 @@ static void a_clock_that_grows_coarser_counts_by_its_coarsest_step(void **state)
         assert_int_equal(sf_density_find(&density, series, 0, &options, NULL), SF_OK);
         sf_density_columns found = {.size = sizeof found};
         sf_density_get_columns(density, &found);
-        if (!(found.h > 0.02))
-            fail_msg("a bandwidth of %g", found.h);
+        if (!(found.h > 0.02)) fail_msg("a bandwidth of %g", found.h);
         sf_density_free(density);
         sf_series_free(series);
         sf_units_free(&recording.units);
@@ -385,8 +383,7 @@ static void densities_are_evaluated_at_the_same_points(void **state)
         assert_memory_equal(found.x, first.x, first.x_count * sizeof *first.x);
         for (size_t k = 0; k < found.x_count; k++) {
             assert_true(fabs(found.values[k] - check_density(found.x[k], samples, found.n, found.h)) < 1e-13);
-            if (k > 0)
-                sum += (found.x[k] - found.x[k - 1]) * (found.values[k] + found.values[k - 1]) / 2;
+            if (k > 0) sum += (found.x[k] - found.x[k - 1]) * (found.values[k] + found.values[k - 1]) / 2;
         }
         assert_true(fabs(sum + found.outside - 1) < 2e-3);
     }
@@ -639,12 +636,9 @@ static int answer_once(void *context)
     options.curve = true;
     options.threads = 1;
     int status = gather_all(context);
-    if (status == SF_OK)
-        status = sf_series_new(&numbers, values, N, 1, NULL);
-    if (status == SF_OK)
-        status = sf_density_find(&density, numbers, 0, &options, NULL);
-    if (status == SF_OK)
-        status = sf_density_evaluate(&density, 1, &options, NULL);
+    if (status == SF_OK) status = sf_series_new(&numbers, values, N, 1, NULL);
+    if (status == SF_OK) status = sf_density_find(&density, numbers, 0, &options, NULL);
+    if (status == SF_OK) status = sf_density_evaluate(&density, 1, &options, NULL);
     sf_density_free(density);
     sf_series_free(numbers);
     return status;

@@ -188,10 +188,8 @@ static int do_all(void *context)
     const double expected[] = {1, 1};
     size_t parents[2], count = make_stream(spikes, 1000, tenths, 1, 30);
     int status = find_bursts(&bursts, spikes, count);
-    if (status == SF_OK)
-        status = sf_details_make(&details, &episodes[0], times, 2, &bursts, NULL);
-    if (status == SF_OK)
-        status = sf_fold(parents, episodes, counts, expected, NULL, 2, NULL);
+    if (status == SF_OK) status = sf_details_make(&details, &episodes[0], times, 2, &bursts, NULL);
+    if (status == SF_OK) status = sf_fold(parents, episodes, counts, expected, NULL, 2, NULL);
     sf_bursts_free(&bursts);
     return status;
 }

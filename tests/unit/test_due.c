@@ -83,8 +83,7 @@ static void hours_of_drift_neither_disarm_nor_hide_what_is_stale(void **state)
             bool held = i > 0 && i % 60000 == 0;
             int64_t now_ns = START_NS + real_ns + (held ? 40 : 1 + i % 3) * SF_MILLISECOND;
             sf_due_take(&due, t, now_ns, NO_ORIGIN);
-            if (i % 10 != 0)
-                continue;
+            if (i % 10 != 0) continue;
             const sf_cause cause = {
                 .time_ns = t, .arrival_ns = sf_due_at(sf_due_offset_ns(&due, now_ns), t, now_ns), .q = NAN};
             const sf_decision *decisions;

@@ -21,8 +21,7 @@
 static int by_time_and_unit(const void *a, const void *b)
 {
     const sf_spike *left = a, *right = b;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
     return (left->unit > right->unit) - (left->unit < right->unit);
 }
 
@@ -38,8 +37,7 @@ static void make_recording(sf_recording *recording, test_random *random)
         assert_int_equal(sf_units_add(&recording->units, &unit, NULL), SF_OK);
         for (int64_t ms = 0; ms < 60000; ms++) {
             double chance = ms / 1000 % 10 == 9 ? 0.04 : 0.004;
-            if (test_random_unit(random) >= chance || count + 3 > sizeof room / sizeof *room)
-                continue;
+            if (test_random_unit(random) >= chance || count + 3 > sizeof room / sizeof *room) continue;
             int64_t at = ms * MS + (int64_t)test_random_below(random, MS);
             room[count++] = (sf_spike){.time_ns = at, .unit = u};
             for (uint32_t v = u + 1; u == 0 && v < 3 && test_random_below(random, 100) < 60; v++) {
@@ -235,8 +233,7 @@ static void the_top_of_each_size_and_what_is_worth_it(void **state)
         worth = (first ? 0 : worth) + is_worth;
         total += is_worth;
         assert_int_equal(of_all.worth_showing[i], is_worth);
-        if (of_size > 1 && !(is_worth && worth <= 2))
-            continue;
+        if (of_size > 1 && !(is_worth && worth <= 2)) continue;
         assert_memory_equal(&told.episodes[next], &of_all.episodes[i], sizeof *told.episodes);
         assert_int_equal(told.counts[next], of_all.counts[i]);
         test_assert_same(told.p[next], of_all.p[i]);
@@ -506,8 +503,7 @@ static void refuse_mining(sf_mining_options options, sf_status code, const char 
     sf_error error = {0};
     test_assert_fails(sf_mine(&episodes, &recording, &options, NULL, &error), &error, code, words);
     assert_null(episodes);
-    if (place != NULL)
-        assert_string_equal(error.place, place);
+    if (place != NULL) assert_string_equal(error.place, place);
 }
 
 static void what_makes_no_sense_is_refused(void **state)
@@ -627,10 +623,8 @@ static void given_episodes_are_tested(void **state)
         test_assert_same(a.expected_given_rest[i], b.expected_given_rest[i]);
         assert_int_equal(isnan(a.expected_given_rest[i]), isnan(a.p[i]));
         assert_true(a.counts[i] == b.counts[i] && a.needed[i] == b.needed[i]);
-        if (!isnan(a.p[i]))
-            assert_true((a.counts[i] >= a.needed[i]) == (a.q[i] < 0.05) && a.p[i] <= a.q[i]);
-        if (!(a.p[i] <= 0.05))
-            continue;
+        if (!isnan(a.p[i])) assert_true((a.counts[i] >= a.needed[i]) == (a.q[i] < 0.05) && a.p[i] <= a.q[i]);
+        if (!(a.p[i] <= 0.05)) continue;
         test_assert_same(c.q[next], a.q[i]);
         test_assert_same(c.expected_given_rest[next], a.expected_given_rest[i]);
         assert_true(c.counts[next] == a.counts[i] && c.windows != NULL);
@@ -681,11 +675,9 @@ static int mine_and_test(const sf_progress *progress, sf_error *error)
     options.significance = &test;
     sf_episodes *episodes;
     int status = sf_mine(&episodes, &recording, &options, progress, error);
-    if (status == SF_OK)
-        status = sf_episodes_test(episodes, &test, progress, error);
+    if (status == SF_OK) status = sf_episodes_test(episodes, &test, progress, error);
     char *words = NULL;
-    if (status == SF_OK)
-        status = sf_episodes_methods(episodes, NULL, &words, error);
+    if (status == SF_OK) status = sf_episodes_methods(episodes, NULL, &words, error);
     sf_release(words);
     sf_episodes_free(episodes);
     return status;
@@ -770,16 +762,13 @@ static void check_stopped(const sf_episodes_columns *told, const sf_episodes_col
         assert_true(same < whole->count);
         assert_int_equal(told->counts[i], whole->counts[same]);
         assert_true(isnan(told->p[i]) && isnan(told->q[i]) && told->not_tested[i] == SF_TESTABLE);
-        if (told->details == NULL)
-            assert_int_equal(told->reverse[i], SF_NO_COUNT);
+        if (told->details == NULL) assert_int_equal(told->reverse[i], SF_NO_COUNT);
         of_size[told->episodes[i].size]++;
     }
     for (size_t k = 0; k < told->level_count; k++) {
         const sf_mine_level *level = &told->levels[k];
-        if (level->size > 1)
-            assert_int_equal(level->frequent, of_size[level->size]);
-        if (level->complete)
-            assert_int_equal(level->frequent, whole->levels[k].frequent);
+        if (level->size > 1) assert_int_equal(level->frequent, of_size[level->size]);
+        if (level->complete) assert_int_equal(level->frequent, whole->levels[k].frequent);
         assert_int_equal(level->candidates == SF_NO_COUNT, k > 0 && !told->levels[k - 1].complete);
         assert_true(k == 0 || told->levels[k - 1].complete || !level->complete);
         assert_true(level->complete || told->stopped == SF_STOPPED_SEARCHING);
@@ -817,13 +806,11 @@ static void what_is_stopped_keeps_what_it_has(void **state)
             assert_non_null(stopped);
             sf_episodes_columns told = columns_of(stopped);
             seen[told.stopped] = true;
-            if (told.stopped == SF_STOPPED_SEARCHING)
-                check_stopped(&told, &whole);
+            if (told.stopped == SF_STOPPED_SEARCHING) check_stopped(&told, &whole);
             for (size_t k = 0; k < told.level_count; k++)
                 cut = cut || (!told.levels[k].complete && told.levels[k].frequent > 0 &&
                               told.levels[k].frequent < whole.levels[k].frequent);
-            if (told.stopped != SF_NOT_STOPPED)
-                test_assert_fails(status, &error, SF_CANCELLED, "stopped");
+            if (told.stopped != SF_NOT_STOPPED) test_assert_fails(status, &error, SF_CANCELLED, "stopped");
             sf_episodes_free(stopped);
         }
         assert_true(seen[SF_STOPPED_SEARCHING]);
@@ -839,8 +826,7 @@ static void what_is_stopped_keeps_what_it_has(void **state)
             sf_episodes_columns told = columns_of(stopped);
             assert_int_equal(told.stopped, later[i].stopped);
             assert_int_equal(told.count, whole.count);
-            if (told.stopped == SF_STOPPED_TESTING)
-                check_stopped(&told, &whole);
+            if (told.stopped == SF_STOPPED_TESTING) check_stopped(&told, &whole);
             sf_episodes_free(stopped);
         }
         sf_episodes_free(complete);
@@ -887,8 +873,7 @@ static int everything(void *context)
 {
     (void)context;
     int status = mine_and_test(NULL, NULL);
-    if (status == SF_OK)
-        status = count_everything(NULL, NULL);
+    if (status == SF_OK) status = count_everything(NULL, NULL);
     return status == SF_OK ? list_occurrences(NULL, NULL) : status;
 }
 

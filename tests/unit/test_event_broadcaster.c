@@ -324,8 +324,7 @@ static void what_is_damaged_is_counted(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const void *const parts[] = {cases[i].kind, cases[i].body};
         test_decoded_message(&it, parts, (const size_t[]){cases[i].kind_size, cases[i].size}, 2);
-        if (it.malformed != i + 1)
-            fail_msg("case %zu is not counted", i);
+        if (it.malformed != i + 1) fail_msg("case %zu is not counted", i);
         test_decoded_require(&it, "");
     }
     test_decoded_close(&it);

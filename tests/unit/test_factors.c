@@ -15,8 +15,7 @@ typedef struct table {
 
 static void assert_near(double found, double expected, double tolerance)
 {
-    if (!(fabs(found - expected) <= tolerance))
-        fail_msg("found %.15g, expected %.15g", found, expected);
+    if (!(fabs(found - expected) <= tolerance)) fail_msg("found %.15g, expected %.15g", found, expected);
 }
 
 static void add(table *t, size_t first, size_t second, size_t replicate, double value)
@@ -45,8 +44,7 @@ static sf_factors find(const sf_factors_input *input)
 {
     sf_factors told;
     sf_error error;
-    if (sf_factors_find(&told, input, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_factors_find(&told, input, &error) != SF_OK) fail_msg("%s", error.text);
     return told;
 }
 
@@ -108,8 +106,7 @@ static table repeated(void)
     table t = {0};
     for (size_t r = 0; r < 9; r++)
         for (size_t k = 0; k < 3; k++)
-            if (!(r == 2 && k == 2) && !(r == 8 && k != 1))
-                add(&t, r >= 4, k, r, values[t.count]);
+            if (!(r == 2 && k == 2) && !(r == 8 && k != 1)) add(&t, r >= 4, k, r, values[t.count]);
     return t;
 }
 
@@ -433,8 +430,7 @@ static void count_low(size_t low[SF_FACTOR_EFFECTS], const design *d, const doub
 static void main_effects_are_no_interaction(void **state)
 {
     (void)state;
-    if (test_is_short())
-        skip(); /* it counts, and nothing else */
+    if (test_is_short()) skip(); /* it counts, and nothing else */
     enum { ROUNDS = 600 };
     static const design designs[] = {{{4, 4, 4, 4}, {1, 1, 1, 1}, false},
                                      {{3, 8, 6, 4}, {1, 1, 1, 1}, false},

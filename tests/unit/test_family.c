@@ -45,8 +45,7 @@ static uint64_t draw_poisson(test_random *random, double mean)
     double left = mean;
     for (uint64_t count = 0;; count++) {
         left -= draw(random);
-        if (left < 0)
-            return count;
+        if (left < 0) return count;
     }
 }
 

@@ -55,8 +55,7 @@ static void record(sf_recording *recording, test_random *random, bool declared)
             (sf_spike){.time_ns = start + 6000000 + (int64_t)test_random_below(random, 60000000),
                        .unit = 2 + (uint32_t)test_random_below(random, 3)};
     }
-    if (declared)
-        recording->recorded = (sf_span){-1000000, INT64_C(20500000000)};
+    if (declared) recording->recorded = (sf_span){-1000000, INT64_C(20500000000)};
     assert_int_equal(sf_recording_finish(recording, NULL), SF_OK);
 }
 
@@ -379,8 +378,7 @@ static void pairs_among_episodes_are_edges(void **state)
     COLUMNS(b, sf_graph_columns, given, sf_graph_get_columns);
     size_t pairs = 0;
     for (size_t i = 0; i < of.count; i++) {
-        if (of.episodes[i].size != 2)
-            continue;
+        if (of.episodes[i].size != 2) continue;
         size_t link = 0;
         while (a.from[link] != of.episodes[i].units[0] || a.to[link] != of.episodes[i].units[1])
             assert_true(++link < a.link_count);
@@ -656,22 +654,15 @@ static bool stop_each(const stopped *s, int asks)
     for (int i = 0; i < 8; i++) {
         bool was_stopped = left[i] <= 0;
         assert_int_equal(results[i], was_stopped ? SF_CANCELLED : SF_OK);
-        if (was_stopped && i < 5)
-            assert_null(objects[i]);
+        if (was_stopped && i < 5) assert_null(objects[i]);
         any = any || was_stopped;
-        if (asks == 1)
-            assert_true(was_stopped);
+        if (asks == 1) assert_true(was_stopped);
     }
-    if (results[0] == SF_OK)
-        sf_graph_free(objects[0]);
-    if (results[1] == SF_OK)
-        sf_graph_free(objects[1]);
-    if (results[2] == SF_OK)
-        sf_searches_free(objects[2]);
-    if (results[3] == SF_OK)
-        sf_searches_free(objects[3]);
-    if (results[4] == SF_OK)
-        sf_matches_free(objects[4]);
+    if (results[0] == SF_OK) sf_graph_free(objects[0]);
+    if (results[1] == SF_OK) sf_graph_free(objects[1]);
+    if (results[2] == SF_OK) sf_searches_free(objects[2]);
+    if (results[3] == SF_OK) sf_searches_free(objects[3]);
+    if (results[4] == SF_OK) sf_matches_free(objects[4]);
     return any;
 }
 
@@ -720,20 +711,13 @@ static int use_everything(void *context)
     sf_spread spreads[SF_TRIADS];
     double coefficients[10];
     int status = sf_graph_of_tiling(&tiled, recording, &tiling, NULL, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_graph_tiling_in(coefficients, tiled, recording, NULL);
-    if (status == SF_OK)
-        status = sf_graph_new(&graph, &edges, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_graph_search(&one, tiled, sources, 1, NULL, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_graph_search(&many, graph, sources, 2, NULL, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_motif_new(&motif, "chain-2", false, NULL);
-    if (status == SF_OK)
-        status = sf_graph_match(&matches, graph, motif, NULL, NULL, NULL);
-    if (status == SF_OK)
-        status = sf_graph_census(triads, graph, 1, NULL, NULL);
+    if (status == SF_OK) status = sf_graph_tiling_in(coefficients, tiled, recording, NULL);
+    if (status == SF_OK) status = sf_graph_new(&graph, &edges, NULL, NULL);
+    if (status == SF_OK) status = sf_graph_search(&one, tiled, sources, 1, NULL, NULL, NULL);
+    if (status == SF_OK) status = sf_graph_search(&many, graph, sources, 2, NULL, NULL, NULL);
+    if (status == SF_OK) status = sf_motif_new(&motif, "chain-2", false, NULL);
+    if (status == SF_OK) status = sf_graph_match(&matches, graph, motif, NULL, NULL, NULL);
+    if (status == SF_OK) status = sf_graph_census(triads, graph, 1, NULL, NULL);
     if (status == SF_OK)
         status = sf_graph_rewire(spreads, triads, graph, (const sf_motif *const[]){motif}, 1, NULL, &rewired,
                                  NULL, NULL, NULL);

@@ -51,8 +51,7 @@ static void slide(sf_moving_method method, const char *name, sf_domain domain, d
             assert_int_equal(sf_moving_select(&live, &plan, NULL), SF_OK);
             sf_moving_density_at(&live, &plan, 0, axis, POINTS, live_values);
             selections += live.h != before;
-            if (reselect == 0)
-                assert_true(fabs(live.h / select_h(name, x + at, domain) - 1) < 1e-8);
+            if (reselect == 0) assert_true(fabs(live.h / select_h(name, x + at, domain) - 1) < 1e-8);
             assert_int_equal(check_kernels(values, points, POINTS, x + at, WINDOW, live.h, domain, 1, NULL),
                              SF_OK);
             for (int p = 0; p < POINTS; p++)
@@ -219,8 +218,7 @@ static int open_both(void *context)
     sf_moving_plan plan;
     sf_moving_density live = {0};
     int status = sf_moving_plan_open(&plan, context, NULL);
-    if (status == SF_OK)
-        status = sf_moving_open(&live, &plan, NULL);
+    if (status == SF_OK) status = sf_moving_open(&live, &plan, NULL);
     sf_moving_close(&live);
     sf_moving_plan_close(&plan);
     return status;

@@ -167,8 +167,7 @@ static void other_streams_are_said(void **state)
         test_decoded_open(&it, &learning);
         about(&it, "EEG", cases[i].channels, cases[i].is_text, cases[i].rate_hz, "", 0);
         assert_int_equal(it.malformed, 1);
-        if (strstr(it.fault, cases[i].told) == NULL)
-            fail_msg("%s", it.fault);
+        if (strstr(it.fault, cases[i].told) == NULL) fail_msg("%s", it.fault);
         test_decoded_close(&it);
     }
 }

@@ -12,11 +12,9 @@
 static bool read_list(sf_edge_list *list, const char *relative)
 {
     char *path = test_data_path(relative);
-    if (path == NULL)
-        return false;
+    if (path == NULL) return false;
     sf_error error;
-    if (sf_graph_read(list, path, NULL, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_graph_read(list, path, NULL, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     free(path);
     return true;
 }
@@ -35,8 +33,7 @@ static sf_csr read_graph(const char *relative)
 {
     sf_edge_list list;
     sf_csr graph = {0};
-    if (!read_list(&list, relative))
-        return graph;
+    if (!read_list(&list, relative)) return graph;
     assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL), SF_OK);
     sf_edge_list_free(&list);
     return graph;
@@ -46,8 +43,7 @@ static uint64_t count(sf_match_index *index, const sf_pattern *pattern, sf_match
 {
     sf_match_result result;
     sf_error error;
-    if (sf_match_run(index, pattern, &options, &result, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_match_run(index, pattern, &options, &result, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     uint64_t found = result.count;
     sf_match_result_free(&result);
     return found;
@@ -95,8 +91,7 @@ static void the_queries_on_hprd_have_their_counts(void **state)
     (void)state;
     sf_csr graph = read_graph("subgraph/hprd/HPRD.graph");
     char *path = test_data_path("subgraph/hprd/expected.txt");
-    if (graph.offsets == NULL || path == NULL)
-        skip();
+    if (graph.offsets == NULL || path == NULL) skip();
     sf_match_index *index;
     assert_int_equal(sf_match_open(&index, &graph, NULL), SF_OK);
     FILE *file = fopen(path, "r");
@@ -193,8 +188,7 @@ static void the_worm_has_its_loops(void **state)
         uint64_t count;
     } loops[] = {{"A -> B; B -> C; A -> C", 14324}, {"A -> B; B -> C; A -> C; B !> A; C !> B; C !> A", 2965}};
     sf_edge_list list;
-    if (!read_list(&list, "subgraph/celegans/celegans_chem.edges"))
-        skip();
+    if (!read_list(&list, "subgraph/celegans/celegans_chem.edges")) skip();
     list.directed = true;
     sf_csr graph;
     sf_match_index *index;

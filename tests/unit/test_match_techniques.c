@@ -60,8 +60,7 @@ static sf_csr finish(sketch *s)
 {
     sf_csr graph;
     add_labels(&s->list.vertex_columns, s->labels, s->list.vertex_count);
-    if (s->has_edge_labels)
-        add_labels(&s->list.edge_columns, s->edge_labels, s->list.edge_count);
+    if (s->has_edge_labels) add_labels(&s->list.edge_columns, s->edge_labels, s->list.edge_count);
     assert_int_equal(sf_csr_build(&graph, &s->list, 0, NULL), SF_OK);
     sf_edge_list_free(&s->list);
     return graph;

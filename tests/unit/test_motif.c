@@ -117,8 +117,7 @@ static void errors_point_at_the_place(void **state)
         sf_pattern pattern;
         sf_error error = {0};
         int status = sf_motif_parse(&pattern, "p", cases[i].text, strlen(cases[i].text), &error);
-        if (status == SF_OK)
-            fail_msg("case %zu was accepted: %s", i, cases[i].text);
+        if (status == SF_OK) fail_msg("case %zu was accepted: %s", i, cases[i].text);
         test_assert_fails(status, &error, SF_DATA, cases[i].words);
         if (cases[i].place != NULL && strcmp(error.place, cases[i].place) != 0)
             fail_msg("case %zu: place %s, expected %s (%s)", i, error.place, cases[i].place, error.text);
@@ -199,12 +198,10 @@ static sf_csr read_graph(const char *relative, bool directed)
 {
     char *path = test_data_path(relative);
     sf_csr graph = {0};
-    if (path == NULL)
-        return graph;
+    if (path == NULL) return graph;
     sf_edge_list list;
     sf_error error;
-    if (sf_graph_read(&list, path, NULL, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_graph_read(&list, path, NULL, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     list.directed = directed;
     assert_int_equal(sf_csr_build(&graph, &list, SF_CSR_SIMPLE, NULL), SF_OK);
     sf_edge_list_free(&list);
@@ -217,8 +214,7 @@ static void the_worm_has_the_known_counts(void **state)
 {
     (void)state;
     sf_csr graph = read_graph("subgraph/celegans/celegans_chem.edges", true);
-    if (graph.offsets == NULL)
-        skip();
+    if (graph.offsets == NULL) skip();
     assert_int_equal(graph.vertex_count, 419);
     assert_int_equal(sf_csr_edge_count(&graph), 4647);
     sf_match_index *index;
@@ -320,8 +316,7 @@ static int parse_and_match(void *context)
     static const char text[] =
         "f(x, y) { x -> y [weight > 0, kind = \"k\"] }\nf(A, B); f(B, C); A.rate > C.rate\nC !> A";
     int status = sf_motif_parse(&pattern, "p", text, sizeof text - 1, NULL);
-    if (status == SF_OK)
-        status = sf_match_open(&index, context, NULL);
+    if (status == SF_OK) status = sf_match_open(&index, context, NULL);
     if (status == SF_OK)
         status =
             sf_match_run(index, &pattern, &(sf_match_options){.keep = 3, .threads = 1}, &result, NULL, NULL);

@@ -17,8 +17,7 @@ static void assert_near(const char *what, double found, double expected)
     bool same = isnan(expected)      ? isnan(found)
                 : isfinite(expected) ? fabs(found - expected) <= 1e-9 * fmax(1, fabs(expected))
                                      : found == expected;
-    if (!same)
-        fail_msg("%s: found %.12g, expected %.12g", what, found, expected);
+    if (!same) fail_msg("%s: found %.12g, expected %.12g", what, found, expected);
 }
 
 /* Few weights, so that several paths are equally short. */
@@ -30,8 +29,7 @@ static slow_net draw_net(test_random *random, size_t count, bool directed)
         for (size_t j = 0; j < count; j++)
             if (i != j && (directed || i < j) && test_random_below(random, 10) < dense) {
                 net.weights[i][j] = (double)(1u << test_random_below(random, 3));
-                if (!directed)
-                    net.weights[j][i] = net.weights[i][j];
+                if (!directed) net.weights[j][i] = net.weights[i][j];
             }
     return net;
 }
@@ -48,8 +46,7 @@ static sf_csr make_csr(const slow_net *net)
         for (uint32_t j = net->directed ? 0 : i; j < net->count; j++)
             for (int half = 0; half < 2; half++) { /* two parallel edges, whose weights add up */
                 bool joined = net->weights[i][j] > 0;
-                if (!joined && (half == 1 || (i + j) % 3 > 0))
-                    continue;
+                if (!joined && (half == 1 || (i + j) % 3 > 0)) continue;
                 weights[edges++] = joined ? net->weights[i][j] / 2 : i == j ? 100 : -1;
                 assert_int_equal(sf_edge_list_add(&list, i, j, NULL), SF_OK);
             }
@@ -66,8 +63,7 @@ static sf_network_measures measure(const slow_net *net, const sf_measuring *how)
     sf_network_measures found;
     sf_error error;
     sf_csr csr = make_csr(net);
-    if (sf_network_measures_find(&found, &csr, how, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_network_measures_find(&found, &csr, how, &error) != SF_OK) fail_msg("%s", error.text);
     sf_csr_free(&csr);
     return found;
 }
@@ -152,8 +148,7 @@ static void modules_are_the_best_of_small_graphs(void **state)
         sf_network_measures_free(&found);
     }
     assert_true(tried > 80);
-    if (best < tried * 97 / 100)
-        fail_msg("%d of %d are the best there are", best, tried);
+    if (best < tried * 97 / 100) fail_msg("%d of %d are the best there are", best, tried);
 }
 
 /* Two rings of six and one edge between them. */

@@ -44,8 +44,7 @@ static void one_neuron_in_two_units_is_seen(void **state)
     for (uint32_t a = 0; a < UNITS; a++)
         for (uint32_t b = 0; b < UNITS; b++) {
             bool alike = a != b && a / 2 == b / 2 && a < 4;
-            if (sf_neurons_look_alike(&neurons, a, b) != alike)
-                fail_msg("units %u and %u", a, b);
+            if (sf_neurons_look_alike(&neurons, a, b) != alike) fail_msg("units %u and %u", a, b);
         }
     units[1].x_um = 500; /* too far apart to see one neuron */
     assert_false(sf_neurons_look_alike(&neurons, 0, 1));

@@ -20,8 +20,7 @@ static made_data make_data(test_random *random, size_t vectors, uint32_t attribu
         made.labels[j] = (uint16_t)test_random_below(random, classes);
     for (uint32_t k = 0; k < attributes; k++) {
         made.value_counts[k] = 2 + (uint32_t)test_random_below(random, 6);
-        if (k == 2 && made.value_counts[k] < classes)
-            made.value_counts[k] = classes;
+        if (k == 2 && made.value_counts[k] < classes) made.value_counts[k] = classes;
         made.columns[k] = malloc((vectors + 1) * sizeof(uint16_t));
         for (size_t j = 0; j < vectors; j++)
             made.columns[k][j] = k == 2 && test_random_below(random, 10) < 7
@@ -85,8 +84,7 @@ static sf_one_r_plan make_plan(void)
 {
     sf_one_r_plan plan;
     sf_error error;
-    if (sf_one_r_plan_make(&plan, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_one_r_plan_make(&plan, &error) != SF_OK) fail_msg("%s", error.text);
     return plan;
 }
 
@@ -95,8 +93,7 @@ static sf_plan_model *train(const sf_one_r_plan *plan, const sf_one_r_data *data
 {
     sf_plan_model *model;
     sf_error error;
-    if (sf_one_r_train(&model, plan, data, &how, ran, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_one_r_train(&model, plan, data, &how, ran, &error) != SF_OK) fail_msg("%s", error.text);
     return model;
 }
 
@@ -134,8 +131,7 @@ static void it_touches_what_it_declares(void **state)
                                .recorder = &recorder};
     assert_int_equal(sf_plan_execute(&program, model, NULL, NULL), SF_OK);
     assert_true(recorder.accesses > 60 * 4);
-    if (recorder.undeclared > 0)
-        fail_msg("%s is not declared", recorder.first);
+    if (recorder.undeclared > 0) fail_msg("%s is not declared", recorder.first);
     sf_plan_model_free(model);
     free_data(&made);
     sf_one_r_plan_free(&plan);
@@ -189,8 +185,7 @@ static void order_and_form_end_with_equal_models(void **state)
                     assert_true(sf_plan_model_same(expected, found));
                     if (least == 0) /* f10 and f11 of every attribute, and what the sizes allow */
                         assert_true(ran.copied >= 6);
-                    if (sizes[i] == 100000 && threads > 1 && !copies)
-                        assert_true(ran.shared >= 6);
+                    if (sizes[i] == 100000 && threads > 1 && !copies) assert_true(ran.shared >= 6);
                     sf_plan_model_free(found);
                 }
         sf_plan_model_free(expected);
@@ -206,11 +201,9 @@ static int learn_all(void *context)
     sf_one_r_rule rule = {0};
     sf_error error;
     int status = sf_one_r_plan_make(&plan, &error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     status = sf_one_r_train(&model, &plan, context, &(sf_one_r_how){.threads = 1}, NULL, &error);
-    if (status == SF_OK)
-        status = sf_one_r_read(&rule, model, context, &error);
+    if (status == SF_OK) status = sf_one_r_read(&rule, model, context, &error);
     sf_free(rule.predicted);
     sf_plan_model_free(model);
     sf_one_r_plan_free(&plan);

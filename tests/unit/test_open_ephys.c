@@ -205,8 +205,7 @@ static void another_rate_is_told_of(void **state)
         test_decoded it;
         test_decoded_open(&it, &given);
         of_stream(&it, 1, "Probe A", 30001); /* one clock, measured */
-        if (!is_given)
-            of_stream(&it, 3, "Probe A", 30000);
+        if (!is_given) of_stream(&it, 3, "Probe A", 30000);
         sf_log_drain(collect, &log);
         assert_true(log.data == NULL || strstr(log.data, "samples at") == NULL);
         for (int i = 0; i < 3; i++)

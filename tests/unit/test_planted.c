@@ -9,8 +9,7 @@ static sf_episode episode(uint32_t size, const uint32_t *units, int64_t low_ns, 
     sf_episode made = {.size = size};
     for (uint32_t i = 0; i < size; i++) {
         made.units[i] = units[i];
-        if (i > 0)
-            made.delays[i - 1] = (sf_delay){low_ns, high_ns};
+        if (i > 0) made.delays[i - 1] = (sf_delay){low_ns, high_ns};
     }
     return made;
 }

@@ -25,8 +25,7 @@ static sf_recording random_recording(test_random *random, size_t spikes, size_t 
     for (size_t i = 0; i < markers; i++)
         recording.markers[i].time_ns = start + (time - start) / 10 * (int64_t)i / (int64_t)markers * 11;
     recording.marker_count = markers;
-    if (declared)
-        recording.recorded = (sf_span){start - 70000000, time + 50000000};
+    if (declared) recording.recorded = (sf_span){start - 70000000, time + 50000000};
     return recording;
 }
 
@@ -41,10 +40,8 @@ static size_t play_through(const sf_recording *recording, double speed)
     for (;;) {
         sf_batch batch;
         int result = source->kind->read(source, &batch, 50, &error);
-        if (result == SF_READ_END)
-            break;
-        if (result == SF_READ_NOTHING)
-            continue;
+        if (result == SF_READ_END) break;
+        if (result == SF_READ_NOTHING) continue;
         assert_int_equal(result, SF_READ_BATCH);
         batches++;
         for (size_t i = 0; i < batch.spike_count; i++)
@@ -83,8 +80,7 @@ static void everything_comes_once_and_in_order(void **state)
         sf_recording recording = random_recording(&random, test_random_below(&random, 5000),
                                                   test_random_below(&random, 30), round % 2 == 0);
         play_through(&recording, 0);
-        if (round % 8 == 0)
-            play_through(&recording, 5000);
+        if (round % 8 == 0) play_through(&recording, 5000);
         sf_recording_clear(&recording);
     }
 }
@@ -137,8 +133,7 @@ static int open_and_close(void *context)
 {
     sf_source *source;
     int status = sf_player_open(&source, context, 0, NULL);
-    if (status == SF_OK)
-        source->kind->close(source);
+    if (status == SF_OK) source->kind->close(source);
     return status;
 }
 

@@ -16,8 +16,7 @@ static int plugin_of(sf_plugin *plugin, const double *samples, size_t n, unsigne
     sf_samples column = {.values = (double *)(uintptr_t)samples, .n = n, .d = 1};
     sf_pairs pairs;
     int status = sf_pairs_open(&pairs, &column, threads, progress, error);
-    if (status == SF_OK)
-        status = sf_pairs_plugin(plugin, &pairs, error);
+    if (status == SF_OK) status = sf_pairs_plugin(plugin, &pairs, error);
     sf_pairs_close(&pairs);
     return status;
 }

@@ -51,18 +51,13 @@ static bool happens(world *it, double share)
 static bool pulse(world *it, int64_t interval_ns, int64_t jitter_ns, double lost, double extra)
 {
     it->now_ns += interval_ns;
-    if (happens(it, extra))
-        sf_pulse_train_put(it->train, it->now_ns - 200 * SF_MILLISECOND);
-    if (happens(it, extra))
-        sf_pulses_put(it->pulses, own_time(it, it->now_ns - 100 * SF_MILLISECOND));
+    if (happens(it, extra)) sf_pulse_train_put(it->train, it->now_ns - 200 * SF_MILLISECOND);
+    if (happens(it, extra)) sf_pulses_put(it->pulses, own_time(it, it->now_ns - 100 * SF_MILLISECOND));
     bool first = happens(it, 0.5); /* either may come first */
-    if (first && !happens(it, lost))
-        sf_pulse_train_put(it->train, it->now_ns + jitter(it, jitter_ns));
-    if (!happens(it, lost))
-        sf_pulses_put(it->pulses, own_time(it, it->now_ns) + jitter(it, jitter_ns));
+    if (first && !happens(it, lost)) sf_pulse_train_put(it->train, it->now_ns + jitter(it, jitter_ns));
+    if (!happens(it, lost)) sf_pulses_put(it->pulses, own_time(it, it->now_ns) + jitter(it, jitter_ns));
     bool ready = sf_pulses_update(it->pulses);
-    if (!first && !happens(it, lost))
-        sf_pulse_train_put(it->train, it->now_ns + jitter(it, jitter_ns));
+    if (!first && !happens(it, lost)) sf_pulse_train_put(it->train, it->now_ns + jitter(it, jitter_ns));
     return ready;
 }
 
@@ -88,8 +83,7 @@ static void an_hour_stays_within_a_tenth_of_a_millisecond(void **state)
         open_world(&it, ppm[i]);
         while (it.now_ns < HOUR) {
             bool ready = pulse(&it, irregular(&it), 50 * INT64_C(1000), 0.05, 0.03);
-            if (!ready)
-                continue;
+            if (!ready) continue;
             locked_ns = locked_ns == 0 ? it.now_ns : locked_ns;
             int64_t time_ns = it.now_ns + (int64_t)test_random_below(&it.random, (uint64_t)SF_SECOND);
             int64_t off_ns = llabs(sf_pulses_map(it.pulses, own_time(&it, time_ns)) - time_ns);
@@ -178,8 +172,7 @@ static void order_is_kept(void **state)
     int64_t last_ns = INT64_MIN, at_ns = 0;
     open_world(&it, 50);
     while (it.now_ns < 600 * SF_SECOND) {
-        if (!pulse(&it, irregular(&it), 300 * INT64_C(1000), 0.1, 0))
-            continue;
+        if (!pulse(&it, irregular(&it), 300 * INT64_C(1000), 0.1, 0)) continue;
         for (at_ns = at_ns > it.now_ns ? at_ns : it.now_ns; at_ns < it.now_ns + SF_SECOND;
              at_ns += SF_MILLISECOND) {
             int64_t mapped = sf_pulses_map(it.pulses, own_time(&it, at_ns));

@@ -44,8 +44,7 @@ static sf_recording *make(const sf_recording_input *input)
 {
     sf_recording *recording;
     sf_error error = {0};
-    if (sf_recording_new(&recording, input, &error) != SF_OK)
-        fail_msg("%s: %s", error.place, error.text);
+    if (sf_recording_new(&recording, input, &error) != SF_OK) fail_msg("%s: %s", error.place, error.text);
     return recording;
 }
 
@@ -266,11 +265,9 @@ static int make_and_cut(void *context)
     selection.epoch_count = 1;
     selection.blank = "light";
     selection.blank_to_ns = 5;
-    if (status == SF_OK)
-        status = sf_recording_select(&selected, recording, &selection, NULL);
+    if (status == SF_OK) status = sf_recording_select(&selected, recording, &selection, NULL);
     sf_recording_free(recording);
-    if (status == SF_OK)
-        status = sf_recording_part(&part, selected, (sf_span){100, 300}, NULL);
+    if (status == SF_OK) status = sf_recording_part(&part, selected, (sf_span){100, 300}, NULL);
     sf_recording_free(part);
     sf_recording_free(selected);
     return status;

@@ -25,8 +25,7 @@ static int discarded_first;
 
 static void note_discarded(void *item)
 {
-    if (discarded_count++ == 0)
-        discarded_first = *(int *)item;
+    if (discarded_count++ == 0) discarded_first = *(int *)item;
 }
 
 static void each_policy_does_what_it_says(void **state)
@@ -120,14 +119,12 @@ static void *produce(void *argument)
     stream_item items[BATCH];
     for (uint64_t next = 0; next < shared->count;) {
         size_t wanted = 1 + (size_t)test_random_below(&random, BATCH);
-        if (wanted > shared->count - next)
-            wanted = (size_t)(shared->count - next);
+        if (wanted > shared->count - next) wanted = (size_t)(shared->count - next);
         for (size_t i = 0; i < wanted; i++)
             items[i] = (stream_item){next + i, ~(next + i)};
         size_t taken = sf_ring_push(&shared->ring, items, wanted);
         next += shared->ring.policy == SF_RING_BLOCK ? taken : wanted;
-        if (taken < wanted)
-            sched_yield();
+        if (taken < wanted) sched_yield();
     }
     atomic_store(&shared->finished, true);
     return NULL;
@@ -152,18 +149,15 @@ static void exchange_under(sf_ring_policy policy)
             least_next = items[i].number + 1;
         }
         popped += taken;
-        if (taken == 0 && last)
-            break;
-        if (taken == 0)
-            sched_yield();
+        if (taken == 0 && last) break;
+        if (taken == 0) sched_yield();
         wrong += sf_ring_fill(&shared.ring) > shared.ring.capacity;
     }
     sf_memory_fail_after(-1);
     sf_thread_join(&producer);
     assert_int_equal(wrong, 0);
     assert_int_equal(popped + sf_ring_dropped(&shared.ring), shared.count);
-    if (policy == SF_RING_BLOCK)
-        assert_int_equal(popped, shared.count);
+    if (policy == SF_RING_BLOCK) assert_int_equal(popped, shared.count);
     sf_ring_close(&shared.ring);
 }
 

@@ -50,8 +50,7 @@ static void check_words(const sf_key_table *table, const sf_key *key)
     (void)table;
     bool on_command_lines = key->option == NULL || key->option[0] != '\0';
     bool valued = key->type != SF_KEY_SWITCH && key->words == NULL;
-    if (on_command_lines && key->what == NULL)
-        fail_msg("%s says not what it is", key->name);
+    if (on_command_lines && key->what == NULL) fail_msg("%s says not what it is", key->name);
     if (on_command_lines && valued && key->argument == NULL)
         fail_msg("%s has no word for its value", key->name);
 }
@@ -87,16 +86,14 @@ static bool takes(const sf_key_table *table, const sf_key *key, double number)
     void *object = at_defaults(table);
     print_number(text, key, number);
     bool taken = sf_key_parse(key, object, text);
-    if (taken)
-        assert_int_equal(sf_keys_check(table, object, SF_USAGE, NULL), SF_OK);
+    if (taken) assert_int_equal(sf_keys_check(table, object, SF_USAGE, NULL), SF_OK);
     return taken;
 }
 
 static void check_bounds(const sf_key_table *table, const sf_key *key)
 {
     bool whole = key->type == SF_KEY_WHOLE || key->type == SF_KEY_COUNT;
-    if (!whole && key->type != SF_KEY_REAL && key->type != SF_KEY_TIME)
-        return;
+    if (!whole && key->type != SF_KEY_REAL && key->type != SF_KEY_TIME) return;
     double below =
         whole || key->type == SF_KEY_TIME ? key->least - 1 : key->least - 1e-3 * fmax(fabs(key->least), 1e-3);
     assert_true(takes(table, key, key->least));
@@ -117,15 +114,12 @@ static void numbers_are_taken_up_to_their_bounds(void **state)
 
 static void check_choices(const sf_key_table *table, const sf_key *key)
 {
-    if (key->type == SF_KEY_SWITCH)
-        assert_refused(table, key, "perhaps");
-    if (key->words == NULL)
-        return;
+    if (key->type == SF_KEY_SWITCH) assert_refused(table, key, "perhaps");
+    if (key->words == NULL) return;
     for (size_t i = 0; key->words[i] != NULL; i++) {
         void *object = at_defaults(table);
         assert_true(sf_key_parse(key, object, key->words[i]));
-        if (key->type == SF_KEY_CHOICE)
-            assert_int_equal(*(int *)sf_key_at(key, object), i);
+        if (key->type == SF_KEY_CHOICE) assert_int_equal(*(int *)sf_key_at(key, object), i);
     }
     assert_refused(table, key, "none-such");
 }

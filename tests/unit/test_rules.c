@@ -27,8 +27,7 @@ static sf_recording *make_recording(const sf_marker *markers, size_t count, cons
     input.observed_count = observed_count;
     sf_recording *recording;
     sf_error error;
-    if (sf_recording_new(&recording, &input, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_recording_new(&recording, &input, &error) != SF_OK) fail_msg("%s", error.text);
     return recording;
 }
 
@@ -227,8 +226,7 @@ static void learn_slowly(slow_rule *rule, const made_input *made, const bool *le
         size_t most, of_next;
         for (uint64_t value = 0; value < 40; value++) {
             uint16_t next = best_label(made, learnt, k, value, value, &of_next);
-            if (of_next == 0)
-                continue;
+            if (of_next == 0) continue;
             if (open) {
                 uint16_t label = best_label(made, learnt, k, low, last, &most);
                 if (most >= made->input.least && label != next) {
@@ -244,8 +242,7 @@ static void learn_slowly(slow_rule *rule, const made_input *made, const bool *le
         }
         tried.labels[tried.count++] = best_label(made, learnt, k, low, last, &most);
         tried.correct += most;
-        if (tried.correct > rule->correct)
-            *rule = tried;
+        if (tried.correct > rule->correct) *rule = tried;
     }
     size_t kept = 0; /* neighbours that predict the same become one */
     for (size_t i = 0; i < rule->count; i++) {
@@ -268,8 +265,7 @@ static sf_rules learn(const sf_rules_input *input)
 {
     sf_rules rules;
     sf_error error;
-    if (sf_rules_learn(&rules, input, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_rules_learn(&rules, input, &error) != SF_OK) fail_msg("%s", error.text);
     return rules;
 }
 

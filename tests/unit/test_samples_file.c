@@ -38,8 +38,7 @@ static void decimal_commas_are_read(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         sf_samples samples;
         sf_error error;
-        if (parse(&samples, texts[i], &error) != SF_OK)
-            fail_msg("%zu: %s", i, error.text);
+        if (parse(&samples, texts[i], &error) != SF_OK) fail_msg("%zu: %s", i, error.text);
         static const double expected[] = {1, 2.5, -3, 400};
         assert_int_equal(samples.d, 2);
         assert_memory_equal(samples.values, expected, sizeof expected);

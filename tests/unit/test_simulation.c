@@ -70,8 +70,7 @@ static void simulate(const sf_simulation_settings *settings)
     sf_recording_clear(&recording);
     sf_truth_free(&truth);
     sf_error error = {0};
-    if (sf_simulate(&recording, &truth, settings, NULL, &error) != SF_OK)
-        fail_msg("%s", error.text);
+    if (sf_simulate(&recording, &truth, settings, NULL, &error) != SF_OK) fail_msg("%s", error.text);
     for (size_t i = 0; i < recording.spike_count; i++) {
         const sf_spike *spike = &recording.spikes[i];
         assert_true(spike->time_ns >= recording.recorded.start_ns &&
@@ -96,8 +95,7 @@ static bool has_spike(int64_t time_ns, uint32_t unit)
 {
     for (size_t i = sf_spikes_lower_bound(recording.spikes, recording.spike_count, time_ns);
          i < recording.spike_count && recording.spikes[i].time_ns == time_ns; i++)
-        if (recording.spikes[i].unit == unit)
-            return true;
+        if (recording.spikes[i].unit == unit) return true;
     return false;
 }
 
@@ -109,8 +107,7 @@ static void check_occurrences(void)
         assert_true(i == 0 || occurrence[-1].times_ns[0] <= occurrence->times_ns[0]);
         for (uint32_t k = 0; k < chain->size; k++) {
             assert_true(has_spike(occurrence->times_ns[k], chain->units[k]));
-            if (k == 0)
-                continue;
+            if (k == 0) continue;
             int64_t delay = occurrence->times_ns[k] - occurrence->times_ns[k - 1];
             assert_true(delay > chain->delays[k - 1].low_ns && delay <= chain->delays[k - 1].high_ns);
         }
@@ -124,8 +121,7 @@ static int64_t shortest_interval(uint32_t unit_count)
         last[i] = INT64_MIN / 2;
     for (size_t i = 0; i < recording.spike_count; i++) {
         const sf_spike *spike = &recording.spikes[i];
-        if (spike->time_ns - last[spike->unit] < shortest)
-            shortest = spike->time_ns - last[spike->unit];
+        if (spike->time_ns - last[spike->unit] < shortest) shortest = spike->time_ns - last[spike->unit];
         last[spike->unit] = spike->time_ns;
     }
     free(last);
@@ -250,8 +246,7 @@ static void bursts_are_shared_and_as_wide_as_asked(void **state)
     double variance = 0;
     for (size_t i = 1; i <= recording.spike_count; i++) {
         const sf_spike *spikes = recording.spikes;
-        if (i < recording.spike_count && spikes[i].time_ns - spikes[i - 1].time_ns < 300 * MS)
-            continue;
+        if (i < recording.spike_count && spikes[i].time_ns - spikes[i - 1].time_ns < 300 * MS) continue;
         double mean = 0, squares = 0, count = (double)(i - first);
         for (size_t k = first; k < i; k++)
             mean += (double)(spikes[k].time_ns - spikes[first].time_ns) / count;

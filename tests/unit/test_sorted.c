@@ -18,8 +18,7 @@ static uint32_t draw(test_random *random, uint32_t *list, uint32_t range, uint32
 static bool is_in(const uint32_t *list, uint32_t count, uint32_t value)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (list[i] == value)
-            return true;
+        if (list[i] == value) return true;
     return false;
 }
 
@@ -28,8 +27,7 @@ static uint32_t intersect_slowly(uint32_t *out, const uint32_t *a, uint32_t a_co
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < a_count; i++)
-        if (is_in(b, b_count, a[i]))
-            out[count++] = a[i];
+        if (is_in(b, b_count, a[i])) out[count++] = a[i];
     return count;
 }
 
@@ -55,8 +53,7 @@ static void intersections_are_those_of_the_definition(void **state)
 static uint64_t choose_slowly(uint32_t lists[][8], const uint32_t *counts, uint32_t count, uint32_t *chosen,
                               uint32_t depth)
 {
-    if (depth == count)
-        return 1;
+    if (depth == count) return 1;
     uint64_t ways = 0;
     for (uint32_t i = 0; i < counts[depth]; i++) {
         chosen[depth] = lists[depth][i];

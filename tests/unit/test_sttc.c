@@ -8,8 +8,7 @@
 
 static void assert_near(double found, double expected)
 {
-    if (!(fabs(found - expected) <= 1e-12))
-        fail_msg("found %.17g, expected %.17g", found, expected);
+    if (!(fabs(found - expected) <= 1e-12)) fail_msg("found %.17g, expected %.17g", found, expected);
 }
 
 /* The coefficient of two trains, NaN where the graph has none. */
@@ -129,8 +128,7 @@ static void spans_stand_alone(void **state)
         for (size_t a = 0; a < FEW_UNITS; a++)
             for (size_t b = a + 1; b < FEW_UNITS; b++) {
                 double expected = sttc_oracle_in(trains.items[a], trains.items[b], &options);
-                if (!isnan(expected))
-                    assert_near(graph.links[place++].coefficient, expected);
+                if (!isnan(expected)) assert_near(graph.links[place++].coefficient, expected);
             }
         assert_int_equal(graph.count, place);
         assert_int_equal(graph.pairs, place);
@@ -151,8 +149,7 @@ static size_t compare_test(const sf_unit_trains *trains, const sf_sttc_options *
     for (uint32_t a = 0; a < FEW_UNITS; a++)
         for (uint32_t b = a + 1; b < FEW_UNITS; b++) {
             double value = sttc_oracle_in(trains->items[a], trains->items[b], options);
-            if (isnan(value))
-                continue;
+            if (isnan(value)) continue;
             bool is_edge = value > 0 && p[place] <= 1 - options->percentile + 1e-9;
             const sf_link *link = &graph.links[edge];
             assert_true(is_edge == (edge < graph.count && link->from == a && link->to == b));
@@ -256,8 +253,7 @@ static sf_unit_trains make_trains(size_t units, size_t spikes, uint64_t seed, in
                        .unit = (uint32_t)test_random_below(&random, units - 1)}; /* the last is silent */
     for (size_t i = spikes / 2; i < spikes; i++) {                               /* unit 1 follows unit 0 */
         stream[i].unit = i % 2 == 0 ? 0 : 1;
-        if (i % 2 == 1)
-            stream[i].time_ns = stream[i - 1].time_ns;
+        if (i % 2 == 1) stream[i].time_ns = stream[i - 1].time_ns;
     }
     assert_int_equal(sf_spikes_sort(stream, spikes, NULL), SF_OK);
     sf_unit_trains trains;
@@ -361,8 +357,7 @@ static int make_graph(void *context)
     sf_unit_trains trains;
     sf_connectivity graph = {0};
     int status = sf_trains_split(&trains, spikes, 3, 3, NULL);
-    if (status == SF_OK)
-        status = sf_sttc_graph(&graph, &trains, options, NULL);
+    if (status == SF_OK) status = sf_sttc_graph(&graph, &trains, options, NULL);
     sf_connectivity_free(&graph);
     sf_trains_free(&trains);
     return status;

@@ -54,8 +54,7 @@ static void same_answers(const sf_density *density, const sf_synopsis *synopsis,
             SF_OK);
         static const int powers[] = {0, 1, 1, 2};
         double unit = pow(scale, powers[kind]) * (kind < SF_AGGREGATE_AVERAGE ? N : 1 / with.share);
-        if (kind >= SF_AGGREGATE_AVERAGE && !(with.share > 1e-3))
-            continue;
+        if (kind >= SF_AGGREGATE_AVERAGE && !(with.share > 1e-3)) continue;
         assert_true(fabs(with.estimate - without.estimate) < 2e-6 * unit);
         assert_true(fabs(with.smoothing_error - without.smoothing_error) < 2e-5 * unit);
         assert_true(fabs(with.share - without.share) < 2e-6);
@@ -140,8 +139,7 @@ static void halves_add_up(const double *rows, size_t d, sf_domain domain, double
     double from[2] = {whole.axes[0].mean, d == 2 ? whole.axes[1].mean : 0}, to[2];
     for (size_t c = 0; c < d; c++)
         to[c] = from[c] + 2 * sqrt(whole.axes[c].variance);
-    if (domain == SF_DOMAIN_LOG)
-        from[0] = exp(from[0]), to[0] = exp(to[0]);
+    if (domain == SF_DOMAIN_LOG) from[0] = exp(from[0]), to[0] = exp(to[0]);
     half.h = whole.h;
     sf_aggregate sum = {.size = sizeof sum}, all = {.size = sizeof all};
     for (int kind = 0; kind < 4; kind++) {
@@ -379,10 +377,8 @@ static int open_and_add(void *context)
     sf_synopsis a = {0}, b = {0};
     sf_error error;
     int status = sf_synopsis_of(&a, density, &error);
-    if (status == SF_OK)
-        status = sf_synopsis_of(&b, density, &error);
-    if (status == SF_OK)
-        status = sf_synopsis_add(&a, &b, &error);
+    if (status == SF_OK) status = sf_synopsis_of(&b, density, &error);
+    if (status == SF_OK) status = sf_synopsis_add(&a, &b, &error);
     double from[2] = {5001, 0}, to[2] = {5010, 3};
     sf_aggregate answer = {.size = sizeof answer};
     if (status == SF_OK)

@@ -327,8 +327,7 @@ static int write_both(void *context)
     char *text;
     int status = sf_table_json(context, false, &text, NULL);
     sf_release(text);
-    if (status == SF_OK)
-        status = sf_table_json(context, true, &text, NULL);
+    if (status == SF_OK) status = sf_table_json(context, true, &text, NULL);
     sf_release(text);
     return status;
 }

@@ -105,8 +105,7 @@ static void what_is_damaged_is_counted(void **state)
     test_decoded_open(&it, &given);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         message(&it, cases[i].bytes, cases[i].size);
-        if (it.malformed != i + 1)
-            fail_msg("case %zu is not counted", i);
+        if (it.malformed != i + 1) fail_msg("case %zu is not counted", i);
     }
     uint64_t before = it.malformed;
     for (size_t size = 0; size + 1 < sizeof SPIKE; size++) { /* wherever it is cut */

@@ -81,8 +81,7 @@ __device__ bool joins(const forest &f, uint32_t layer, sf_backend_node e)
         uint32_t above = step_up(f, d, &at);
         same += above == e.vid;
         for (; next < t.edge_count && t.edges[next].earlier == d; next++)
-            if (has_edge(f, t.edges[next], e.vid, above) == t.edges[next].absent)
-                return false;
+            if (has_edge(f, t.edges[next], e.vid, above) == t.edges[next].absent) return false;
     }
     return !f.injective || same < (f.data.twins != NULL ? f.data.twins[e.vid] : 1);
 }
@@ -97,8 +96,7 @@ __device__ unsigned long long count_twins(const forest &f, uint32_t layer, sf_ba
         for (uint32_t k = layer; k-- > d + 1;)
             used += step_up(f, k, &below) == v;
         ways = sf_gpu_multiply(ways, f.data.twins[v] - (f.injective ? used : 0));
-        if (d == 0)
-            break;
+        if (d == 0) break;
     }
     return ways;
 }
@@ -119,8 +117,7 @@ __device__ void leave_sum(uint64_t *sums, uint64_t own)
     typedef cub::BlockReduce<uint64_t, THREADS> reduce;
     __shared__ typename reduce::TempStorage storage;
     uint64_t sum = reduce(storage).Sum(own);
-    if (threadIdx.x == 0)
-        sums[blockIdx.x] = sum;
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
     __syncthreads();
 }
 
@@ -185,14 +182,12 @@ __device__ bool add_up(const forest &f, worker &w)
     uint32_t first, last;
     uint64_t before;
     w.total = read_sums(f.room.sums, &before);
-    if (w.total > MOST_NEIGHBOURS)
-        return false;
+    if (w.total > MOST_NEIGHBOURS) return false;
     share(w.count, &first, &last);
     for (uint32_t tile = first; tile < last; tile += THREADS) {
         uint32_t i = tile + threadIdx.x, own = i < last ? f.room.ends[i] : 0, all;
         uint32_t sum = (uint32_t)before + sum_before(own, &all) + own;
-        if (i < last)
-            f.room.ends[i] = sum;
+        if (i < last) f.room.ends[i] = sum;
         before += all;
     }
     return true;
@@ -203,11 +198,9 @@ __device__ void report(const forest &f, unsigned long long found)
 {
     for (unsigned k = LANES / 2; k > 0; k /= 2)
         found = sf_gpu_add(found, __shfl_down_sync(ALL_LANES, found, k));
-    if (threadIdx.x % LANES != 0 || found == 0)
-        return;
+    if (threadIdx.x % LANES != 0 || found == 0) return;
     unsigned long long before = atomicAdd(&f.room.growth->found, found);
-    if (before + found < before || found == ~0ull)
-        atomicExch(&f.room.growth->overflow, 1u);
+    if (before + found < before || found == ~0ull) atomicExch(&f.room.growth->overflow, 1u);
 }
 
 /* Bits of the neighbours that fit; of the last layer they are counted too. */
@@ -229,10 +222,8 @@ __device__ void test_neighbours(const forest &f, const worker &w)
             e.idx += w.first;
             keeps = keeps && !is_repeated && sf_gpu_is_candidate(f.data, t, e.vid) && joins(f, w.layer, e);
             uint32_t bits = __ballot_sync(ALL_LANES, keeps);
-            if (lane == 0)
-                f.room.words[word] = bits;
-            if (is_last && keeps)
-                found = sf_gpu_add(found, count_twins(f, w.layer, e));
+            if (lane == 0) f.room.words[word] = bits;
+            if (is_last && keeps) found = sf_gpu_add(found, count_twins(f, w.layer, e));
             owner = __shfl_sync(ALL_LANES, owner, 0); /* the next word's are not before it */
         }
     }
@@ -257,8 +248,7 @@ __device__ void write_words(const forest &f, const worker &w, uint32_t first, ui
     uint32_t lane = threadIdx.x % LANES, owner = 0;
     for (uint32_t k = 0; k < LANES; k++) {
         uint32_t word = __shfl_sync(ALL_LANES, bits, k), place = __shfl_sync(ALL_LANES, to, k);
-        if (word == 0)
-            continue;
+        if (word == 0) continue;
         if ((word >> lane & 1) != 0) {
             bool is_repeated;
             uint32_t p = (first + k) * LANES + lane;
@@ -276,8 +266,7 @@ __device__ bool write_layer(const forest &f, worker &w)
     uint32_t first, last, all;
     uint64_t before;
     w.kept = read_sums(f.room.sums + gridDim.x, &before);
-    if (w.kept > f.most_kept)
-        return false;
+    if (w.kept > f.most_kept) return false;
     share((uint32_t)(w.total + LANES - 1) / LANES, &first, &last);
     for (uint32_t tile = first; tile < last; tile += THREADS) {
         uint32_t word = tile + threadIdx.x, bits = word < last ? f.room.words[word] : 0;
@@ -308,8 +297,7 @@ __device__ bool grow(const forest &f, worker &w)
     }
     w.grid.sync();
     test_neighbours(f, w);
-    if (is_one)
-        growth->tried += w.total;
+    if (is_one) growth->tried += w.total;
     w.kept = 0;
     if (!is_last) {
         w.grid.sync();
@@ -337,8 +325,7 @@ __global__ void __launch_bounds__(THREADS, 5)
     bool goes_on = !growth->ended;
     for (; w.layer <= last && goes_on; w.layer++) {
         goes_on = grow(f, w);
-        if (goes_on && w.layer < last)
-            w.grid.sync();
+        if (goes_on && w.layer < last) w.grid.sync();
     }
     if (!goes_on && blockIdx.x == 0 && threadIdx.x == 0)
         growth->ended = 1; /* all have read it: none leaves before the first barrier */
@@ -366,16 +353,12 @@ int sf_gpu_room_open(sf_backend_twigs *t, sf_error *error)
         return sf_fail(error, SF_UNAVAILABLE, NULL, "a device joins up to %u neighbours of a vertex",
                        MOST_NEIGHBOURS);
     int status = count_blocks(t->device, &blocks, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &r->roots, NULL, most, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &r->ends, NULL, most, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &r->roots, NULL, most, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &r->ends, NULL, most, error);
     if (status == SF_OK)
         status = sf_gpu_blocks_add(&t->blocks, &r->words, NULL, MOST_NEIGHBOURS / LANES, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &r->sums, NULL, 2 * (size_t)blocks, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &r->growth, NULL, 1, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &r->sums, NULL, 2 * (size_t)blocks, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &r->growth, NULL, 1, error);
     for (uint32_t i = 0; i + 1 < t->layer_count && status == SF_OK; i++)
         status = sf_gpu_blocks_add(&t->blocks, &r->trees[i], NULL, most, error);
     return status;
@@ -388,8 +371,7 @@ static uint32_t end_of_twigs(const sf_backend_twigs *t, uint32_t first, uint32_t
     *twigs = 1;
     for (; last + 1 < t->layer_count; last++) {
         bool is_new = t->layers[last + 1].parent != t->layers[last].parent;
-        if (is_new && *twigs == most)
-            break;
+        if (is_new && *twigs == most) break;
         *twigs += is_new;
     }
     return last;
@@ -399,8 +381,7 @@ static int launch(sf_backend_twigs *t, forest *f, sf_backend_descent *d, sf_erro
 {
     uint32_t blocks = 0, twigs = 0;
     int status = count_blocks(t->device, &blocks, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaEventRecord(t->device->timed[0], t->device->work));
     for (uint32_t first = d->layer + 1, last; first < t->layer_count; first = last + 1) {
         last = end_of_twigs(t, first, &twigs);
@@ -430,8 +411,7 @@ static int take(sf_backend_twigs *t, sf_backend_descent *d, sf_error *error)
     sf_gpu_growth growth;
     float milliseconds = 0;
     int status = sf_gpu_download(t->device, &growth, t->room.growth, sizeof growth, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(cudaEventElapsedTime(&milliseconds, t->device->timed[0], t->device->timed[1]));
     d->seconds = milliseconds * 1e-3;
     d->reached = growth.reached;
@@ -448,7 +428,6 @@ int sf_gpu_twigs_descend(sf_backend_twigs *t, sf_backend_descent *d, sf_error *e
     memcpy(f.layers, t->layers, sizeof f.layers);
     d->kernels = d->twigs = 0;
     int status = send(t, d, error);
-    if (status == SF_OK)
-        status = launch(t, &f, d, error);
+    if (status == SF_OK) status = launch(t, &f, d, error);
     return status == SF_OK ? take(t, d, error) : status;
 }

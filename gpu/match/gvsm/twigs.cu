@@ -50,8 +50,7 @@ __global__ void test_neighbours(const __grid_constant__ expansion x)
             keeps = !is_repeated && sf_gpu_is_candidate(x.data, x.layer, v);
         }
         uint32_t bits = __ballot_sync(0xffffffffu, keeps);
-        if (lane == 0)
-            x.words[w] = bits;
+        if (lane == 0) x.words[w] = bits;
     }
 }
 
@@ -76,8 +75,7 @@ __global__ void __launch_bounds__(SUMMING) add_up(const __grid_constant__ expans
         x.places[w] = place;
         place += __popc(x.words[w]);
     }
-    if (threadIdx.x == SUMMING - 1)
-        *x.kept = sums[SUMMING - 1];
+    if (threadIdx.x == SUMMING - 1) *x.kept = sums[SUMMING - 1];
 }
 
 __global__ void write_entries(const __grid_constant__ expansion x)
@@ -106,8 +104,7 @@ static int keep_kinds(sf_backend_data *d, sf_gpu_labelled *to, const sf_backend_
                       sf_error *error)
 {
     sf_gpu_labelled kinds = {};
-    if (to->directory != NULL || from->directory == NULL)
-        return SF_OK;
+    if (to->directory != NULL || from->directory == NULL) return SF_OK;
     uint32_t before = d->blocks.count;
     int status = sf_gpu_labelled_open(&d->blocks, &kinds, from, d->job.vertex_count, error);
     if (status == SF_OK)
@@ -126,10 +123,8 @@ static int place_graph(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_e
         status = keep_kinds(d, &d->in_kinds, &job->in_kinds, error);
     else if (status == SF_OK)
         d->in_kinds = d->out_kinds;
-    if (status == SF_OK)
-        status = keep(d, &known->implied, job->implied, error);
-    if (status == SF_OK)
-        status = keep(d, &known->twins, job->twins, error);
+    if (status == SF_OK) status = keep(d, &known->implied, job->implied, error);
+    if (status == SF_OK) status = keep(d, &known->twins, job->twins, error);
     t->data.out = d->out;
     t->data.in = d->in;
     t->data.out_kinds = d->out_kinds;
@@ -155,14 +150,11 @@ static int place_marks(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_e
 static int place_needs(sf_backend_twigs *t, sf_gpu_twig *to, const sf_backend_twig *from, sf_error *error)
 {
     uint32_t vertices = t->graph->job.vertex_count;
-    if (from->need_count == 0)
-        return SF_OK;
+    if (from->need_count == 0) return SF_OK;
     int status = sf_gpu_blocks_add(&t->blocks, (sf_backend_twig_need **)&to->needs, from->needs,
                                    from->need_count, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &to->known, NULL, vertices, error);
-    if (status == SF_OK)
-        SF_GPU_TRY(cudaMemsetAsync(to->known, SF_GPU_NOT_YET, vertices, t->device->work));
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &to->known, NULL, vertices, error);
+    if (status == SF_OK) SF_GPU_TRY(cudaMemsetAsync(to->known, SF_GPU_NOT_YET, vertices, t->device->work));
     return status;
 }
 
@@ -190,14 +182,10 @@ static int open_slot(sf_backend_twigs *t, sf_gpu_slot *s, sf_error *error)
     SF_GPU_TRY(cudaMallocHost((void **)&s->entries, most * sizeof *s->entries));
     SF_GPU_TRY(cudaMallocHost((void **)&s->count, sizeof *s->count));
     int status = sf_gpu_blocks_add(&t->blocks, &s->roots, NULL, 2 * most, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &s->words, NULL, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &s->places, NULL, words, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &s->device_count, NULL, 1, error);
-    if (status == SF_OK)
-        status = sf_gpu_blocks_add(&t->blocks, &s->device_entries, NULL, most, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &s->words, NULL, words, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &s->places, NULL, words, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &s->device_count, NULL, 1, error);
+    if (status == SF_OK) status = sf_gpu_blocks_add(&t->blocks, &s->device_entries, NULL, most, error);
     if (status == SF_OK) /* its stream does not wait for the device's, on which there is room from now on */
         SF_GPU_TRY(cudaStreamSynchronize(t->device->work));
     return status;
@@ -217,8 +205,7 @@ static void read_implied(sf_backend_twigs *t, uint64_t *implied)
 void sf_gpu_twigs_close(sf_backend_twigs *t, uint64_t *implied)
 {
     *implied = 0;
-    if (t == NULL)
-        return;
+    if (t == NULL) return;
     cudaSetDevice(t->device->ordinal);
     for (int i = 0; i < SLOTS; i++) {
         sf_gpu_slot *s = &t->slots[i];
@@ -226,12 +213,10 @@ void sf_gpu_twigs_close(sf_backend_twigs *t, uint64_t *implied)
             cudaStreamSynchronize(s->stream);
             cudaStreamDestroy(s->stream);
         }
-        if (s->done != NULL)
-            cudaEventDestroy(s->done);
+        if (s->done != NULL) cudaEventDestroy(s->done);
         void *pinned[] = {s->input, s->entries, s->count};
         for (int k = 0; k < 3; k++)
-            if (pinned[k] != NULL)
-                cudaFreeHost(pinned[k]);
+            if (pinned[k] != NULL) cudaFreeHost(pinned[k]);
     }
     read_implied(t, implied);
     sf_gpu_blocks_close(&t->blocks);
@@ -243,12 +228,10 @@ static int fill(sf_backend_twigs *t, const sf_backend_twig_job *job, sf_error *e
 {
     SF_GPU_TRY(cudaSetDevice(t->device->ordinal));
     int status = place_graph(t, job, error);
-    if (status == SF_OK)
-        status = place_marks(t, job, error);
+    if (status == SF_OK) status = place_marks(t, job, error);
     for (uint32_t i = 0; i < job->layer_count && status == SF_OK; i++)
         status = place_layer(t, &t->layers[i], &job->layers[i], error);
-    if (status == SF_OK && job->descends)
-        status = sf_gpu_room_open(t, error);
+    if (status == SF_OK && job->descends) status = sf_gpu_room_open(t, error);
     return status;
 }
 
@@ -257,11 +240,9 @@ int sf_gpu_twigs_open(sf_backend_twigs **opened, sf_backend_data *data, const sf
 {
     *opened = NULL;
     *lost = data->is_lost;
-    if (data->is_lost)
-        return SF_OK;
+    if (data->is_lost) return SF_OK;
     sf_backend_twigs *t = (sf_backend_twigs *)sf_alloc(1, sizeof *t);
-    if (t == NULL)
-        return sf_fail_memory(error);
+    if (t == NULL) return sf_fail_memory(error);
     t->graph = data;
     t->device = t->blocks.device = data->device;
     t->layer_count = job->layer_count;
@@ -303,8 +284,7 @@ int sf_gpu_twigs_expand(sf_backend_twigs *t, uint32_t index, uint32_t layer, con
         return sf_fail(error, SF_UNAVAILABLE, NULL, "an expansion of %u entries to %u is more than %u", count,
                        total, t->most_entries);
     int status = s->stream == NULL ? open_slot(t, s, error) : SF_OK;
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     memcpy(s->input, roots, count * sizeof *roots);
     memcpy(s->input + count, ends, count * sizeof *ends);
     SF_GPU_TRY(
@@ -313,8 +293,7 @@ int sf_gpu_twigs_expand(sf_backend_twigs *t, uint32_t index, uint32_t layer, con
                    total,           s->words,         s->places,
                    s->device_count, s->device_entries};
     status = launch(t, s, &x, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     SF_GPU_TRY(
         cudaMemcpyAsync(s->count, s->device_count, sizeof *s->count, cudaMemcpyDeviceToHost, s->stream));
     SF_GPU_TRY(cudaMemcpyAsync(s->entries, s->device_entries, total * sizeof *s->entries,

@@ -105,8 +105,7 @@ static __device__ inline bool sf_gpu_meets(const sf_gpu_data &g, const sf_gpu_tw
         uint32_t found = 0;
         for (uint64_t at = near.begin; at < near.end && found < need.count; at++)
             found += !sf_gpu_has_bit(g.blacklist, near.targets[at]);
-        if (found < need.count)
-            return false;
+        if (found < need.count) return false;
     }
     return true;
 }
@@ -120,8 +119,7 @@ static __device__ inline bool sf_gpu_passes(const sf_gpu_data &g, const sf_gpu_t
         atomicAdd(g.implied_tests, 1ull);
         known = SF_GPU_NO;
     }
-    if (known == SF_GPU_NOT_YET)
-        known = sf_gpu_meets(g, t, v) ? SF_GPU_YES : SF_GPU_NO;
+    if (known == SF_GPU_NOT_YET) known = sf_gpu_meets(g, t, v) ? SF_GPU_YES : SF_GPU_NO;
     t.known[v] = known;
     return known == SF_GPU_YES;
 }

@@ -51,8 +51,7 @@ __global__ void count_found(measure *result, const uint32_t *status, sf_gpu_list
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < list.count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         uint32_t v = list.first + (uint32_t)i;
-        if (status[v] != level)
-            continue;
+        if (status[v] != level) continue;
         found++;
         edges += sf_gpu_degree(out, v);
     }
@@ -70,8 +69,7 @@ __global__ void cache_hubs(measure *result, uint32_t *cache, const uint32_t *hub
         cache[i] = UNREACHED;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
-        if (status[hubs[i]] != level)
-            continue;
+        if (status[hubs[i]] != level) continue;
         cache[slot_of(hubs[i])] = hubs[i];
         atomicAdd(&result->hubs, 1);
     }
@@ -134,8 +132,7 @@ static int open_arrays(sf_gpu_enterprise *e, sf_error *error)
                   {&e->measured, sizeof(measure)}};
     for (auto &want : wanted) {
         int status = sf_gpu_array_open(e->device, want.array, want.bytes, error);
-        if (status != SF_OK)
-            return status;
+        if (status != SF_OK) return status;
     }
     return SF_OK;
 }
@@ -146,8 +143,7 @@ int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *g
 {
     *opened = NULL;
     sf_gpu_enterprise *e = (sf_gpu_enterprise *)sf_alloc(1, sizeof *e);
-    if (e == NULL)
-        return sf_fail_memory(error);
+    if (e == NULL) return sf_fail_memory(error);
     e->device = graph->device;
     e->graph = graph;
     e->first = first;
@@ -157,10 +153,8 @@ int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *g
     e->direction = options->direction;
     e->features = options->features;
     int status = open_streams(e, error);
-    if (status == SF_OK)
-        status = open_arrays(e, error);
-    if (status == SF_OK)
-        status = find_hubs(e, error);
+    if (status == SF_OK) status = open_arrays(e, error);
+    if (status == SF_OK) status = find_hubs(e, error);
     if (status == SF_OK)
         *opened = e;
     else
@@ -170,17 +164,13 @@ int sf_gpu_enterprise_open(sf_gpu_enterprise **opened, const sf_backend_graph *g
 
 void sf_gpu_enterprise_close(sf_gpu_enterprise *e)
 {
-    if (e == NULL)
-        return;
+    if (e == NULL) return;
     for (int c = 0; c < CLASSES; c++) {
-        if (e->join[c] != NULL)
-            cudaEventDestroy(e->join[c]);
-        if (e->streams[c] != NULL)
-            cudaStreamDestroy(e->streams[c]);
+        if (e->join[c] != NULL) cudaEventDestroy(e->join[c]);
+        if (e->streams[c] != NULL) cudaStreamDestroy(e->streams[c]);
     }
     for (cudaEvent_t event : {e->fork, e->told})
-        if (event != NULL)
-            cudaEventDestroy(event);
+        if (event != NULL) cudaEventDestroy(event);
     sf_gpu_array *arrays[] = {&e->bin_items, &e->bin_counts, &e->bin_sums, &e->queue[0], &e->queue[1],
                               &e->hubs,      &e->cache,      &e->measured, &e->bits,     &e->heard};
     for (sf_gpu_array *array : arrays)
@@ -223,8 +213,7 @@ static int start_measure(sf_gpu_enterprise *e, const view *w, sf_error *error)
         SF_GPU_LAUNCHED();
         return SF_OK;
     }
-    if (!w->up)
-        return sf_gpu_enterprise_queue(e, w, own, false, error);
+    if (!w->up) return sf_gpu_enterprise_queue(e, w, own, false, error);
     const uint32_t *queue = (const uint32_t *)e->queue[e->current].data;
     return sf_gpu_enterprise_queue(e, w, vertices{queue, 0, e->queued}, true, error);
 }
@@ -259,10 +248,8 @@ static int measure_level(sf_gpu_enterprise *const *parts, uint32_t count, uint32
 
 static bool choose_up(const sf_gpu_enterprise *e, const measure *all, uint64_t edges_left)
 {
-    if (e->direction != SF_BFS_AUTO)
-        return e->direction == SF_BFS_BOTTOM_UP;
-    if ((e->features & SF_BFS_GAMMA) != 0 && e->hub_count > 0)
-        return sf_bfs_gamma(all->hubs, e->hub_count);
+    if (e->direction != SF_BFS_AUTO) return e->direction == SF_BFS_BOTTOM_UP;
+    if ((e->features & SF_BFS_GAMMA) != 0 && e->hub_count > 0) return sf_bfs_gamma(all->hubs, e->hub_count);
     return all->edges > edges_left / ALPHA;
 }
 
@@ -270,8 +257,7 @@ static bool choose_up(const sf_gpu_enterprise *e, const measure *all, uint64_t e
 static int turn_up(sf_gpu_enterprise *const *parts, uint32_t count, uint32_t level, sf_error *error)
 {
     int status = SF_OK;
-    if ((parts[0]->features & SF_BFS_TS) == 0)
-        return SF_OK;
+    if ((parts[0]->features & SF_BFS_TS) == 0) return SF_OK;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         sf_gpu_enterprise *e = parts[i];
         view w = view_of(e, level, true);
@@ -313,8 +299,7 @@ static int begin_search(sf_gpu_enterprise *const *parts, uint32_t count, uint32_
 static void record(sf_gpu_level *log, sf_gpu_summary *summary, uint32_t level, uint32_t found, bool up)
 {
     summary->depth = level;
-    if (level >= SF_GPU_LOG)
-        return;
+    if (level >= SF_GPU_LOG) return;
     log[level] = sf_gpu_level{found, up, (unsigned long long)(sf_clock_seconds() * 1e9)};
     summary->logged = level + 1;
 }
@@ -331,8 +316,7 @@ int sf_gpu_enterprise_run(sf_gpu_enterprise *const *parts, uint32_t count, uint3
     for (uint32_t level = 1; status == SF_OK; level++) {
         measure all;
         status = measure_level(parts, count, level, up, &all, error);
-        if (status != SF_OK || all.found == 0)
-            break;
+        if (status != SF_OK || all.found == 0) break;
         if (!sf_progress_update(progress, "searching", edges - (double)left, edges))
             return sf_fail(error, SF_CANCELLED, NULL, "was stopped at level %u", level - 1);
         record(log, summary, level - 1, all.found, up);
@@ -341,8 +325,7 @@ int sf_gpu_enterprise_run(sf_gpu_enterprise *const *parts, uint32_t count, uint3
             status = turn_up(parts, count, level, error);
         }
         left -= up || all.edges > left ? 0 : all.edges;
-        if (status == SF_OK)
-            status = search_level(parts, count, level, up, error);
+        if (status == SF_OK) status = search_level(parts, count, level, up, error);
     }
     return status == SF_OK && count > 1 ? sf_gpu_enterprise_exchange_parents(parts, count, error) : status;
 }

@@ -16,8 +16,7 @@ __global__ void collect_bits(uint32_t *bits, const uint32_t *status, vertices li
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < rounded;
          i += (uint64_t)gridDim.x * blockDim.x) {
         uint32_t found = __ballot_sync(FULL, i < list.count && status[list.first + i] == level);
-        if (threadIdx.x % WARP == 0)
-            bits[(list.first + i) / WARP] = found;
+        if (threadIdx.x % WARP == 0) bits[(list.first + i) / WARP] = found;
     }
 }
 
@@ -26,8 +25,7 @@ __global__ void take_bits(uint32_t *status, const uint32_t *bits, vertices list,
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < list.count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         uint64_t v = list.first + i;
-        if ((bits[v / WARP] >> v % WARP & 1) != 0)
-            status[v] = level;
+        if ((bits[v / WARP] >> v % WARP & 1) != 0) status[v] = level;
     }
 }
 
@@ -35,8 +33,7 @@ __global__ void take_parents(uint32_t *parents, const uint32_t *heard, uint32_t 
 {
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < count;
          i += (uint64_t)gridDim.x * blockDim.x)
-        if (parents[i] == UNREACHED)
-            parents[i] = heard[i];
+        if (parents[i] == UNREACHED) parents[i] = heard[i];
 }
 
 } // namespace
@@ -57,8 +54,7 @@ static int hear(const sf_gpu_enterprise *e, const sf_gpu_enterprise *other, size
 {
     uint32_t *to = (uint32_t *)e->heard.data + place;
     size_t bytes = count * sizeof *from;
-    if (count == 0)
-        return SF_OK;
+    if (count == 0) return SF_OK;
     if (e->device == other->device)
         SF_GPU_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, e->device->work));
     else
@@ -92,8 +88,7 @@ static int listen(sf_gpu_enterprise *e, const sf_gpu_enterprise *other, uint32_t
     SF_GPU_TRY(cudaSetDevice(e->device->ordinal));
     SF_GPU_TRY(cudaStreamWaitEvent(e->device->work, other->told, 0));
     int status = hear(e, other, first, (const uint32_t *)other->bits.data + first, words, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     take_bits<<<sf_gpu_enterprise_blocks(e, list.count), BLOCK, 0, e->device->work>>>(
         e->levels, (const uint32_t *)e->heard.data, list, level);
     SF_GPU_LAUNCHED();
@@ -109,8 +104,7 @@ int sf_gpu_enterprise_exchange(sf_gpu_enterprise *const *parts, uint32_t count, 
         status = tell(parts[i], level, up, error);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < count && status == SF_OK; j++)
-            if (j != i)
-                status = listen(parts[i], parts[j], level, up, error);
+            if (j != i) status = listen(parts[i], parts[j], level, up, error);
     return status;
 }
 
@@ -122,11 +116,9 @@ int sf_gpu_enterprise_exchange_parents(sf_gpu_enterprise *const *parts, uint32_t
         sf_gpu_enterprise *e = parts[i];
         SF_GPU_TRY(cudaSetDevice(e->device->ordinal));
         for (uint32_t j = 0; j < count && status == SF_OK; j++) {
-            if (j == i)
-                continue;
+            if (j == i) continue;
             status = hear(e, parts[j], 0, parts[j]->parents + e->first, e->own, error);
-            if (status != SF_OK)
-                return status;
+            if (status != SF_OK) return status;
             take_parents<<<sf_gpu_enterprise_blocks(e, e->own), BLOCK, 0, e->device->work>>>(
                 e->parents + e->first, (const uint32_t *)e->heard.data, e->own);
             SF_GPU_LAUNCHED();

@@ -9,8 +9,7 @@ namespace
 __device__ uint32_t class_of(const view *w, uint32_t v)
 {
     uint64_t edges = sf_gpu_degree(w->lists, v);
-    if (!w->balanced)
-        return BY_WARP;
+    if (!w->balanced) return BY_WARP;
     return edges < 32 ? BY_THREAD : edges <= 256 ? BY_WARP : edges <= 65536 ? BY_BLOCK : BY_GRID;
 }
 
@@ -25,8 +24,7 @@ __device__ bool is_due(const view *w, uint32_t v)
 /* All threads of the block. */
 __device__ void load_cache(uint32_t *cache, const view *w)
 {
-    if (w->cache == NULL)
-        return;
+    if (w->cache == NULL) return;
     for (uint32_t i = threadIdx.x; i < CACHE; i += blockDim.x)
         cache[i] = w->cache[i];
     __syncthreads();
@@ -43,8 +41,7 @@ __device__ bool look(const view *w, const uint32_t *cache, uint32_t v, uint32_t 
         return false;
     }
     bool cached = w->cache != NULL && cache[slot_of(neighbour)] == neighbour;
-    if (!cached && w->status[neighbour] != w->level - 1)
-        return false;
+    if (!cached && w->status[neighbour] != w->level - 1) return false;
     w->status[v] = w->level;
     w->parents[v] = neighbour;
     return true;
@@ -53,8 +50,7 @@ __device__ bool look(const view *w, const uint32_t *cache, uint32_t v, uint32_t 
 /* Vertex i of the list if it is for this class, else UNREACHED. */
 __device__ uint32_t pick(const view *w, vertices list, uint32_t i, uint32_t own_class)
 {
-    if (list.queue != NULL)
-        return list.queue[i];
+    if (list.queue != NULL) return list.queue[i];
     uint32_t v = list.first + i;
     return is_due(w, v) && class_of(w, v) == own_class ? v : UNREACHED;
 }
@@ -66,11 +62,9 @@ __global__ void by_thread(view w, vertices list)
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < list.count;
          i += (uint64_t)gridDim.x * blockDim.x) {
         uint32_t v = pick(&w, list, (uint32_t)i, BY_THREAD);
-        if (v == UNREACHED)
-            continue;
+        if (v == UNREACHED) continue;
         for (uint64_t e = w.lists.offsets[v], end = w.lists.offsets[v + 1]; e < end; e++)
-            if (look(&w, cache, v, w.lists.targets[e]))
-                break;
+            if (look(&w, cache, v, w.lists.targets[e])) break;
     }
 }
 
@@ -83,8 +77,7 @@ __global__ void by_warp(view w, vertices list)
          i += (uint64_t)gridDim.x * (blockDim.x / WARP)) {
         uint32_t v = pick(&w, list, (uint32_t)i, BY_WARP);
         v = __shfl_sync(FULL, v, 0); /* lanes may see a status that another warp is just writing */
-        if (v == UNREACHED)
-            continue;
+        if (v == UNREACHED) continue;
         uint64_t end = w.lists.offsets[v + 1];
         bool done = false;
         for (uint64_t e = w.lists.offsets[v]; e < end && !done; e += WARP) {
@@ -100,8 +93,7 @@ __global__ void by_block(view w, vertices list)
     __shared__ uint32_t own;
     load_cache(cache, &w);
     for (uint64_t i = blockIdx.x; i < list.count; i += gridDim.x) {
-        if (threadIdx.x == 0)
-            own = pick(&w, list, (uint32_t)i, BY_BLOCK);
+        if (threadIdx.x == 0) own = pick(&w, list, (uint32_t)i, BY_BLOCK);
         __syncthreads();
         uint32_t v = own;
         uint64_t begin = v != UNREACHED ? w.lists.offsets[v] : 0;
@@ -123,12 +115,10 @@ __global__ void by_grid(view w, vertices list)
     uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t i = 0; i < list.count; i++) {
         uint32_t v = pick(&w, list, (uint32_t)i, BY_GRID);
-        if (v == UNREACHED)
-            continue;
+        if (v == UNREACHED) continue;
         uint64_t end = w.lists.offsets[v + 1];
         for (uint64_t e = w.lists.offsets[v] + thread; e < end; e += threads)
-            if (look(&w, cache, v, w.lists.targets[e]))
-                break;
+            if (look(&w, cache, v, w.lists.targets[e])) break;
     }
 }
 
@@ -156,10 +146,8 @@ int sf_gpu_enterprise_level(sf_gpu_enterprise *e, const view *w, sf_error *error
     SF_GPU_TRY(cudaEventRecord(e->fork, e->device->work));
     for (int c = 0; c < CLASSES; c++) {
         vertices list = {NULL, e->first, c == BY_WARP || w->balanced ? e->own : 0};
-        if (queued)
-            list = vertices{queue + starts[c], 0, starts[c + 1] - starts[c]};
-        if (list.count == 0)
-            continue;
+        if (queued) list = vertices{queue + starts[c], 0, starts[c + 1] - starts[c]};
+        if (list.count == 0) continue;
         SF_GPU_TRY(cudaStreamWaitEvent(e->streams[c], e->fork, 0));
         launch_class(e, c, w, list);
         SF_GPU_LAUNCHED();
@@ -188,15 +176,12 @@ __global__ void fill_bins(uint32_t *items, uint32_t *counts, measure *result, vi
     uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, share = (list.count + bins - 1) / bins;
     uint32_t own[CLASSES] = {0, 0, 0, 0}, held = 0;
     unsigned long long edges = 0;
-    if (thread >= bins)
-        return;
+    if (thread >= bins) return;
     for (uint32_t k = 0; k < share; k++) {
         uint64_t i = element(k, thread, bins, share, in_blocks);
-        if (i >= list.count)
-            break;
+        if (i >= list.count) break;
         uint32_t v = list.queue != NULL ? list.queue[i] : list.first + (uint32_t)i;
-        if (!is_due(&w, v))
-            continue;
+        if (!is_due(&w, v)) continue;
         items[(uint64_t)held++ * bins + thread] = v;
         edges += sf_gpu_degree(w.lists, v);
         uint32_t its = class_of(&w, v);
@@ -205,20 +190,16 @@ __global__ void fill_bins(uint32_t *items, uint32_t *counts, measure *result, vi
     }
     for (uint32_t c = 0; c < CLASSES; c++)
         counts[c * bins + thread] = own[c];
-    if (thread == 0)
-        counts[CLASSES * bins] = 0;
-    if (edges > 0)
-        atomicAdd(&result->edges, edges);
+    if (thread == 0) counts[CLASSES * bins] = 0;
+    if (edges > 0) atomicAdd(&result->edges, edges);
 }
 
 __global__ void join_bins(uint32_t *queue, measure *result, const uint32_t *items, const uint32_t *counts,
                           const uint32_t *sums, view w, uint32_t bins)
 {
     uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
-    if (thread <= CLASSES)
-        result->starts[thread] = sums[thread * bins];
-    if (thread >= bins)
-        return;
+    if (thread <= CLASSES) result->starts[thread] = sums[thread * bins];
+    if (thread >= bins) return;
     uint32_t places[CLASSES], held = 0;
     for (uint32_t c = 0; c < CLASSES; c++) {
         places[c] = sums[c * bins + thread];
@@ -227,8 +208,7 @@ __global__ void join_bins(uint32_t *queue, measure *result, const uint32_t *item
     for (uint32_t k = 0; k < held; k++) {
         uint32_t v = items[(uint64_t)k * bins + thread], its = class_of(&w, v);
         for (uint32_t c = 0; c < CLASSES; c++)
-            if (c == its)
-                queue[places[c]++] = v;
+            if (c == its) queue[places[c]++] = v;
     }
 }
 
@@ -245,8 +225,7 @@ int sf_gpu_enterprise_queue(sf_gpu_enterprise *e, const view *w, vertices from, 
     fill_bins<<<blocks, BLOCK, 0, device->work>>>(items, counts, result, *w, from, e->bins, in_blocks);
     SF_GPU_LAUNCHED();
     int status = sf_gpu_sum(device, sums, counts, CLASSES * e->bins + 1, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     join_bins<<<blocks, BLOCK, 0, device->work>>>((uint32_t *)e->queue[e->current ^ 1].data, result, items,
                                                   counts, sums, *w, e->bins);
     SF_GPU_LAUNCHED();

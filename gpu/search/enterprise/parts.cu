@@ -16,8 +16,7 @@ struct sf_gpu_enterprise_part {
 
 void sf_gpu_enterprise_part_close(sf_gpu_enterprise_part *part)
 {
-    if (part == NULL)
-        return;
+    if (part == NULL) return;
     cudaSetDevice(part->device->ordinal);
     sf_gpu_enterprise_close(part->search);
     for (sf_gpu_array *array : {&part->levels, &part->parents, &part->summary})
@@ -33,24 +32,20 @@ int sf_gpu_enterprise_part_open(sf_gpu_enterprise_part **opened, const sf_backen
     *opened = NULL;
     uint32_t first = cut->first[index], last = cut->first[index + 1];
     sf_gpu_enterprise_part *part = (sf_gpu_enterprise_part *)sf_alloc(1, sizeof *part);
-    if (part == NULL)
-        return sf_fail_memory(error);
+    if (part == NULL) return sf_fail_memory(error);
     part->device = graph->device;
     part->first = first;
     part->own = last - first;
     size_t bytes = graph->vertex_count * sizeof(uint32_t);
     int status = sf_gpu_graph_cut(&part->graph, graph, first, last, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(part->device, &part->levels, bytes, error);
-    if (status == SF_OK)
-        status = sf_gpu_array_open(part->device, &part->parents, bytes, error);
+    if (status == SF_OK) status = sf_gpu_array_open(part->device, &part->levels, bytes, error);
+    if (status == SF_OK) status = sf_gpu_array_open(part->device, &part->parents, bytes, error);
     if (status == SF_OK)
         status = sf_gpu_array_open(part->device, &part->summary, sizeof(sf_gpu_summary), error);
     if (status == SF_OK)
         status = sf_gpu_enterprise_open(&part->search, part->graph, first, last, options,
                                         (uint32_t *)part->levels.data, (uint32_t *)part->parents.data, error);
-    if (status == SF_OK)
-        status = sf_gpu_enterprise_exchange_open(part->search, error);
+    if (status == SF_OK) status = sf_gpu_enterprise_exchange_open(part->search, error);
     if (status == SF_OK)
         *opened = part;
     else
@@ -126,19 +121,15 @@ int sf_gpu_enterprise_run_parts(sf_gpu_enterprise_part *const *parts, uint32_t c
     int status = SF_OK;
     for (uint32_t i = 0; i < count && status == SF_OK; i++) {
         searches[i] = parts[i]->search;
-        if (!parts[i]->acquainted)
-            status = acquaint(parts[i], parts, count, error);
+        if (!parts[i]->acquainted) status = acquaint(parts[i], parts, count, error);
     }
-    if (status == SF_OK)
-        status = take_time(parts, count, 0, error);
+    if (status == SF_OK) status = take_time(parts, count, 0, error);
     if (status == SF_OK)
         status = sf_gpu_enterprise_run(searches, count, job->source, log, &summary, job->progress, error);
-    if (status == SF_OK)
-        status = take_time(parts, count, 1, error);
+    if (status == SF_OK) status = take_time(parts, count, 1, error);
     for (uint32_t i = 0; i < count && status == SF_OK; i++)
         status = read_part(parts[i], job, error);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     job->depth = summary.depth;
     sf_gpu_tell_log(log, &summary, job);
     return SF_OK;

@@ -61,8 +61,7 @@ static void add_labelled_needs(sf_gvsm_needs *n, const sf_gvsm *g, const sf_pair
 {
     for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++) {
         const sf_bound_edge *edge = &g->query->edges[i];
-        if (edge->absent || edge->label == SF_ANY_LABEL || is_asked_before(g->query, pair, i))
-            continue;
+        if (edge->absent || edge->label == SF_ANY_LABEL || is_asked_before(g->query, pair, i)) continue;
         add_need(n, edge->from == u, sf_kinds_label(g->index, edge->label), g->query->labels[w],
                  g->injective);
     }
@@ -77,8 +76,7 @@ static void add_needs(sf_gvsm_needs *n, const sf_gvsm *g, uint32_t u, uint64_t n
             add_need(n, true, SF_ANY_LABEL, g->query->labels[w], g->injective);
         if (u == pair->a ? pair->backward : pair->forward)
             add_need(n, false, SF_ANY_LABEL, g->query->labels[w], g->injective);
-        if (g->by_kinds)
-            add_labelled_needs(n, g, pair, u, w);
+        if (g->by_kinds) add_labelled_needs(n, g, pair, u, w);
     }
 }
 
@@ -102,8 +100,7 @@ static int blacklist_block(void *context, unsigned index, size_t block)
     sf_gvsm *g = context;
     uint32_t n = g->index->out->vertex_count;
     for (uint64_t v = block * 64; v < n && v < (block + 1) * 64; v++) {
-        if (sf_gvsm_is_blacklisted(g, (uint32_t)v) || can_match_something(g, (uint32_t)v))
-            continue;
+        if (sf_gvsm_is_blacklisted(g, (uint32_t)v) || can_match_something(g, (uint32_t)v)) continue;
         uint64_t word = g->blacklist[block] | sf_bit((uint32_t)(v % 64));
         __atomic_store_n(&g->blacklist[block], word, __ATOMIC_RELAXED);
     }
@@ -147,8 +144,7 @@ static uint32_t least_of(const double *ranks, uint64_t set)
 {
     uint32_t best = (uint32_t)__builtin_ctzll(set);
     for (; set != 0; set &= set - 1)
-        if (ranks[__builtin_ctzll(set)] < ranks[best])
-            best = (uint32_t)__builtin_ctzll(set);
+        if (ranks[__builtin_ctzll(set)] < ranks[best]) best = (uint32_t)__builtin_ctzll(set);
     return best;
 }
 
@@ -156,8 +152,7 @@ static uint32_t least_of(const double *ranks, uint64_t set)
 static const sf_bound_edge *labelled_edge(const sf_query *q, const sf_pair *pair)
 {
     for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++)
-        if (!q->edges[i].absent && q->edges[i].label != SF_ANY_LABEL)
-            return &q->edges[i];
+        if (!q->edges[i].absent && q->edges[i].label != SF_ANY_LABEL) return &q->edges[i];
     return NULL;
 }
 
@@ -174,13 +169,11 @@ static void add_layer(sf_gvsm *g, uint32_t *count, uint64_t above, uint32_t u, u
     sf_gvsm_layer *l = &g->layers[(*count)++];
     *l = (sf_gvsm_layer){
         .vertex = u, .parent = parent, .edge = SF_ANY_LABEL, .checked = q->constrained[u] & above};
-    if (parent == SF_NO_VERTEX)
-        return;
+    if (parent == SF_NO_VERTEX) return;
     const sf_pair *pair = sf_query_pair(q, parent, u);
     const sf_bound_edge *edge = g->by_kinds ? labelled_edge(q, pair) : NULL;
     l->out = edge != NULL ? edge->from == parent : parent == pair->a ? pair->forward : pair->backward;
-    if (edge != NULL)
-        l->edge = sf_kinds_label(g->index, edge->label);
+    if (edge != NULL) l->edge = sf_kinds_label(g->index, edge->label);
     if (edge != NULL ? is_one_edge(pair, edge) : pair->plain)
         l->checked &= ~sf_bit(parent); /* the twig is all that is said */
 }
@@ -198,8 +191,7 @@ static void make_layers(sf_gvsm *g)
     while (left != 0) {
         uint64_t roots = 0;
         for (uint64_t w = above; w != 0; w &= w - 1)
-            if ((q->required[__builtin_ctzll(w)] & left) != 0)
-                roots |= w & -w;
+            if ((q->required[__builtin_ctzll(w)] & left) != 0) roots |= w & -w;
         if (roots == 0) {
             uint32_t first = least_of(ranks, left);
             add_layer(g, &count, above, first, SF_NO_VERTEX);
@@ -263,12 +255,10 @@ static void search(sf_gvsm_worker *w, uint32_t depth, uint32_t count)
         uint32_t end = 0;
         for (uint64_t sum = 0; idx < count; idx++) {
             size_t below;
-            if (next->parent != SF_NO_VERTEX)
-                sf_gvsm_read_path(w, depth, idx);
+            if (next->parent != SF_NO_VERTEX) sf_gvsm_read_path(w, depth, idx);
             const uint32_t *list =
                 sf_gvsm_below(g, next, next->parent != SF_NO_VERTEX ? w->path[next->parent] : 0, &below);
-            if (sum > 0 && sum + below > room)
-                break;
+            if (sum > 0 && sum + below > room) break;
             sum += below;
             expand(w, depth + 1, idx, list, below, &end);
         }
@@ -312,8 +302,7 @@ static unsigned choose_features(const sf_gvsm *g)
     for (size_t e = 0; e < q->edge_count; e++)
         has_absent |= q->edges[e].absent;
     unsigned features = ~job->without;
-    if (has_more || has_absent)
-        features &= ~(unsigned)SF_GVSM_IMPLICATION;
+    if (has_more || has_absent) features &= ~(unsigned)SF_GVSM_IMPLICATION;
     if (job->list || (has_edge_labels(q) && !g->by_kinds) || q->term_total > 0 || q->relation_count > 0)
         features &= ~(unsigned)SF_GVSM_TWINS;
     return features;
@@ -321,8 +310,7 @@ static unsigned choose_features(const sf_gvsm *g)
 
 static int find_kinds(sf_gvsm *g, sf_error *error)
 {
-    if (!has_edge_labels(g->query))
-        return SF_OK;
+    if (!has_edge_labels(g->query)) return SF_OK;
     int status = sf_kinds_find(g->index, g->job->threads, error);
     g->by_kinds = g->index->kinds->out.directory != NULL;
     return status;
@@ -333,18 +321,15 @@ static int alloc_gvsm(sf_gvsm *g, sf_error *error)
     size_t n = g->index->out->vertex_count;
     g->blacklist = sf_alloc((n + 63) / 64, sizeof *g->blacklist);
     g->match = sf_alloc(n * g->query->count, 1);
-    if (g->blacklist == NULL || g->match == NULL)
-        return sf_fail_memory(error);
+    if (g->blacklist == NULL || g->match == NULL) return sf_fail_memory(error);
     const sf_relatives *known = &g->index->relatives[g->by_kinds];
     int status = SF_OK;
     if ((g->features & SF_GVSM_TWINS) != 0)
         status = sf_twins_find(g->index, g->by_kinds, g->job->threads, error);
     if (status == SF_OK && (g->features & SF_GVSM_IMPLICATION) != 0)
         status = sf_implied_find(g->index, g->by_kinds, g->job->threads, error);
-    if ((g->features & SF_GVSM_TWINS) != 0 && known->twins.merged > 0)
-        g->twins = known->twins;
-    if ((g->features & SF_GVSM_IMPLICATION) != 0)
-        g->implied = known->implied;
+    if ((g->features & SF_GVSM_TWINS) != 0 && known->twins.merged > 0) g->twins = known->twins;
+    if ((g->features & SF_GVSM_IMPLICATION) != 0) g->implied = known->implied;
     return status;
 }
 
@@ -353,14 +338,11 @@ static void prepare(sf_gvsm *g)
     const sf_query *q = g->query;
     for (uint32_t u = 0; u < q->count; u++)
         add_needs(&g->around[u], g, u, q->required[u]);
-    if ((g->features & SF_GVSM_BLACKLIST) != 0)
-        make_blacklist(g);
+    if ((g->features & SF_GVSM_BLACKLIST) != 0) make_blacklist(g);
     make_layers(g);
-    if (g->job->list && g->job->distinct)
-        break_symmetry(g);
+    if (g->job->list && g->job->distinct) break_symmetry(g);
     for (uint32_t i = 0; i < q->count; i++) /* parts of their own list all vertices with a label */
-        if (i > 0 && g->layers[i].parent == SF_NO_VERTEX)
-            g->greatest_degree = g->index->out->vertex_count;
+        if (i > 0 && g->layers[i].parent == SF_NO_VERTEX) g->greatest_degree = g->index->out->vertex_count;
     for (uint32_t v = 0; v < g->index->out->vertex_count; v++) {
         uint64_t out = sf_csr_degree(g->index->out, v), in = sf_csr_degree(g->index->in, v);
         uint64_t degree = out > in ? out : in;
@@ -374,8 +356,7 @@ static int open_worker(sf_gvsm_worker *w, sf_gvsm *g, bool is_caller)
     size_t room = g->greatest_degree > PIECE ? g->greatest_degree : PIECE;
     for (uint32_t i = 0; i < g->query->count; i++) {
         w->entries[i] = sf_resize(NULL, i == 0 ? ROOTS : room, sizeof **w->entries);
-        if (w->entries[i] == NULL)
-            return SF_NO_MEMORY;
+        if (w->entries[i] == NULL) return SF_NO_MEMORY;
     }
     return SF_OK;
 }
@@ -469,14 +450,12 @@ static int run_gvsm(const sf_match_job *job, sf_error *error)
     }
     int status = find_kinds(&g, error);
     g.features = choose_features(&g);
-    if (status == SF_OK)
-        status = alloc_gvsm(&g, error);
+    if (status == SF_OK) status = alloc_gvsm(&g, error);
     if (status == SF_OK) {
         prepare(&g);
         status = search_anywhere(&g, error);
     }
-    if (status == SF_OK)
-        describe(&g);
+    if (status == SF_OK) describe(&g);
     sf_free(g.blacklist);
     sf_free(g.match);
     return status;

@@ -22,8 +22,7 @@ static bool has_around(const sf_gvsm *g, const sf_backend_twig_need *n, uint32_t
 bool sf_gvsm_meets(const sf_gvsm *g, const sf_gvsm_needs *n, uint32_t v)
 {
     for (size_t i = 0; i < n->count; i++)
-        if (!has_around(g, &n->items[i], v))
-            return false;
+        if (!has_around(g, &n->items[i], v)) return false;
     return true;
 }
 
@@ -31,8 +30,7 @@ bool sf_gvsm_meets(const sf_gvsm *g, const sf_gvsm_needs *n, uint32_t v)
 static bool passes_twig(sf_gvsm_worker *w, uint32_t u, uint32_t v)
 {
     sf_gvsm *g = w->g;
-    if ((g->features & SF_GVSM_TWIGS) == 0)
-        return true;
+    if ((g->features & SF_GVSM_TWIGS) == 0) return true;
     uint8_t *cell = &g->match[(size_t)u * g->index->out->vertex_count + v];
     uint8_t known = __atomic_load_n(cell, __ATOMIC_RELAXED);
     if (known == NOT_YET && g->implied != NULL && g->implied[v] != SF_NO_VERTEX &&
@@ -40,8 +38,7 @@ static bool passes_twig(sf_gvsm_worker *w, uint32_t u, uint32_t v)
         atomic_fetch_add_explicit(&g->implied_tests, 1, memory_order_relaxed);
         known = NO;
     }
-    if (known == NOT_YET)
-        known = sf_gvsm_meets(g, &g->twig[u], v) ? YES : NO;
+    if (known == NOT_YET) known = sf_gvsm_meets(g, &g->twig[u], v) ? YES : NO;
     __atomic_store_n(cell, known, __ATOMIC_RELAXED);
     return known == YES;
 }
@@ -49,8 +46,7 @@ static bool passes_twig(sf_gvsm_worker *w, uint32_t u, uint32_t v)
 bool sf_gvsm_is_candidate(sf_gvsm_worker *w, const sf_gvsm_layer *l, uint32_t v)
 {
     const sf_gvsm *g = w->g;
-    if (sf_gvsm_is_blacklisted(g, v) || (g->twins.first != NULL && g->twins.first[v] != v))
-        return false;
+    if (sf_gvsm_is_blacklisted(g, v) || (g->twins.first != NULL && g->twins.first[v] != v)) return false;
     return sf_query_vertex_fits(g->query, l->vertex, v) && (!l->has_twig || passes_twig(w, l->vertex, v));
 }
 
@@ -83,11 +79,9 @@ static bool fits_path(const sf_gvsm_worker *w, uint32_t depth, uint32_t v)
     uint32_t u = l->vertex, same = 0;
     for (uint32_t i = 0; i < depth && g->injective; i++)
         same += w->path[g->layers[i].vertex] == v;
-    if (same >= (g->twins.first != NULL ? g->twins.size[v] : 1))
-        return false;
+    if (same >= (g->twins.first != NULL ? g->twins.size[v] : 1)) return false;
     for (uint64_t left = l->greater; left != 0; left &= left - 1)
-        if (w->path[__builtin_ctzll(left)] >= v)
-            return false;
+        if (w->path[__builtin_ctzll(left)] >= v) return false;
     for (uint64_t left = l->checked; left != 0; left &= left - 1) {
         uint32_t x = (uint32_t)__builtin_ctzll(left);
         const sf_pair *pair = sf_query_pair(g->query, u, x);
@@ -102,13 +96,10 @@ uint32_t sf_gvsm_join(sf_gvsm_worker *w, uint32_t depth, uint32_t first, uint32_
     uint32_t kept = first, above = UINT32_MAX;
     for (uint32_t i = first; i < end; i++) {
         sf_backend_node e = w->entries[depth][i];
-        if (sf_match_step(&w->tally))
-            return first;
-        if (depth > 0 && e.idx != above)
-            sf_gvsm_read_path(w, depth - 1, e.idx);
+        if (sf_match_step(&w->tally)) return first;
+        if (depth > 0 && e.idx != above) sf_gvsm_read_path(w, depth - 1, e.idx);
         above = e.idx;
-        if (fits_path(w, depth, e.vid))
-            w->entries[depth][kept++] = e;
+        if (fits_path(w, depth, e.vid)) w->entries[depth][kept++] = e;
     }
     return kept;
 }

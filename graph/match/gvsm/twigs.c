@@ -179,8 +179,7 @@ static int join_piece(twigs *t, uint32_t depth, uint32_t slot, const piece *p, u
     const sf_backend_node *found;
     uint32_t count = 0;
     int status = t->backend->twigs_collect(t->expander, slot, &found, &count, &t->failure);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     sf_backend_node *to = t->entries[depth] + *end;
     for (uint32_t i = 0; i < count; i++)
         to[i] = (sf_backend_node){found[i].vid, found[i].idx + p->first};
@@ -208,8 +207,7 @@ static void note_descent(twigs *t, const sf_backend_descent *d)
 static int search_there(twigs *t, sf_backend_descent d)
 {
     int status = t->backend->twigs_descend(t->expander, &d, &t->failure);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     note_descent(t, &d);
     if (d.left == 1 && d.reached == d.layer)
         return sf_fail(&t->failure, SF_UNAVAILABLE, NULL,
@@ -240,8 +238,7 @@ static int send_pieces(twigs *t, uint32_t depth, flight *f, uint32_t *next, uint
     int status = SF_OK;
     while (status == SF_OK && f->sent - f->joined < slots && *next < count) {
         piece p = cut_piece(t, depth, *next, count);
-        if ((uint64_t)end + f->total + p.total > t->room)
-            break;
+        if ((uint64_t)end + f->total + p.total > t->room) break;
         status = send_piece(t, depth, f->sent % SLOTS, &p);
         f->pieces[f->sent++ % SLOTS] = p;
         f->total += p.total;
@@ -283,8 +280,7 @@ static int search_small(twigs *t, uint32_t begun)
 {
     sf_backend_descent d = {.count = begun, .entries = t->entries[0]};
     int status = t->backend->twigs_descend(t->expander, &d, &t->failure);
-    if (status != SF_OK)
-        return status;
+    if (status != SF_OK) return status;
     note_descent(t, &d);
     return d.left > 0 ? search_below(t, 0, begun) : SF_OK; /* nothing was found yet where something is left */
 }
@@ -322,12 +318,10 @@ static int skip_vertices(twigs *t)
     const sf_gvsm *g = t->g;
     uint32_t n = g->index->out->vertex_count;
     t->skipped = sf_alloc(((size_t)n + 63) / 64, sizeof *t->skipped);
-    if (t->skipped == NULL)
-        return SF_NO_MEMORY;
+    if (t->skipped == NULL) return SF_NO_MEMORY;
     memcpy(t->skipped, g->blacklist, ((size_t)n + 63) / 64 * sizeof *t->skipped);
     for (uint32_t v = 0; v < n && g->twins.first != NULL; v++)
-        if (g->twins.first[v] != v)
-            t->skipped[v / 64] |= UINT64_C(1) << v % 64;
+        if (g->twins.first[v] != v) t->skipped[v / 64] |= UINT64_C(1) << v % 64;
     return SF_OK;
 }
 
@@ -353,12 +347,10 @@ static bool ask_labelled(asking *a, uint32_t earlier, const sf_pair *pair)
     uint32_t u = l->vertex, x = g->layers[earlier].vertex;
     for (size_t i = pair->first_edge; i < pair->first_edge + pair->edge_count; i++) {
         const sf_bound_edge *edge = &g->query->edges[i];
-        if (edge->term_count > 0 || !g->by_kinds)
-            return false;
+        if (edge->term_count > 0 || !g->by_kinds) return false;
         uint32_t label = sf_kinds_label(g->index, edge->label);
         bool out = edge->from == u, is_twigs = l->parent == x && l->edge == label && l->out != out;
-        if (edge->absent || !is_twigs)
-            ask(a, earlier, label, out, edge->absent);
+        if (edge->absent || !is_twigs) ask(a, earlier, label, out, edge->absent);
         a->told[out] |= !edge->absent;
     }
     return true;
@@ -370,18 +362,15 @@ static bool ask_pair(asking *a, uint32_t earlier)
     const sf_gvsm_layer *l = a->layer;
     uint32_t u = l->vertex, x = a->g->layers[earlier].vertex;
     const sf_pair *pair = (l->checked >> x & 1) != 0 ? sf_query_pair(a->g->query, u, x) : NULL;
-    if (pair == NULL)
-        return true;
+    if (pair == NULL) return true;
     for (int out = 0; out < 2; out++)
         a->told[out] = l->parent == x && l->out != (out != 0);
-    if (pair->relation_count > 0 || !ask_labelled(a, earlier, pair))
-        return false;
+    if (pair->relation_count > 0 || !ask_labelled(a, earlier, pair)) return false;
     for (int out = 0; out < 2; out++) {
         bool forward = (u == pair->a) == (out != 0);
         if ((forward ? pair->forward : pair->backward) && !a->told[out])
             ask(a, earlier, SF_ANY_LABEL, out != 0, false);
-        if (forward ? pair->no_forward : pair->no_backward)
-            ask(a, earlier, SF_ANY_LABEL, out != 0, true);
+        if (forward ? pair->no_forward : pair->no_backward) ask(a, earlier, SF_ANY_LABEL, out != 0, true);
     }
     return true;
 }
@@ -393,8 +382,7 @@ static int describe_joins(twigs *t)
     uint32_t edges = 0;
     t->stays = (t->g->features & SF_GVSM_STAY) != 0;
     t->edges = sf_alloc(q->edge_count + 2 * q->pair_count, sizeof *t->edges);
-    if (t->edges == NULL)
-        return SF_NO_MEMORY;
+    if (t->edges == NULL) return SF_NO_MEMORY;
     for (uint32_t i = 0; i < q->count && t->stays; i++) {
         asking a = {t->g, &t->g->layers[i], &t->layers[i], t->edges + edges, {false}};
         for (uint32_t d = i; d-- > 0 && t->stays;)
@@ -437,8 +425,7 @@ static int open_twigs(twigs *t, sf_device *device, const sf_backend_twig_job *jo
     int status = sf_match_lend(index, device, job->watch, &t->failure);
     if (status == SF_OK)
         status = t->backend->twigs_open(&t->expander, index->there->data, job, &lost, &t->failure);
-    if (!lost)
-        return status;
+    if (!lost) return status;
     sf_match_forget(index);
     return open_twigs(t, device, job);
 }
@@ -467,8 +454,7 @@ static int open_expander(twigs *t, sf_device *device)
     int status = skip_vertices(t);
     for (uint32_t i = 0; i < g->query->count && status == SF_OK; i++)
         status = describe_layer(t, i);
-    if (status == SF_OK)
-        status = describe_joins(t);
+    if (status == SF_OK) status = describe_joins(t);
     job.skipped = t->skipped;
     job.descends = t->stays;
     return status == SF_OK ? open_twigs(t, device, &job) : sf_fail_memory(&t->failure);
@@ -487,8 +473,7 @@ static int open_workers(twigs *t)
     }
     t->ends = sf_resize(NULL, t->most_piece, sizeof *t->ends);
     t->kept = sf_resize(NULL, blocks_of(t->room) + 1, sizeof *t->kept);
-    if (failed || t->ends == NULL || t->kept == NULL)
-        return sf_fail_memory(&t->failure);
+    if (failed || t->ends == NULL || t->kept == NULL) return sf_fail_memory(&t->failure);
     for (unsigned i = 0; i < threads; i++) {
         t->workers[i] = (sf_gvsm_worker){.g = t->g, .tally = {.watch = &t->g->watch, .is_caller = i == 0}};
         memcpy(t->workers[i].entries, t->entries, sizeof t->entries);
@@ -509,8 +494,7 @@ static void close_twigs(twigs *t)
     sf_free(t->kept);
     sf_free(t->workers);
     sf_free(t->skipped);
-    if (t->team != NULL)
-        sf_team_close(t->team);
+    if (t->team != NULL) sf_team_close(t->team);
 }
 
 /* The CPU begins anew. */
@@ -527,8 +511,7 @@ static int finish(twigs *t, int status, sf_error *error)
 {
     unsigned threads = sf_team_size(t->team);
     const sf_match_tally **tallies = sf_resize(NULL, threads, sizeof *tallies);
-    if (tallies == NULL)
-        status = sf_fail_memory(error);
+    if (tallies == NULL) status = sf_fail_memory(error);
     for (unsigned i = 0; tallies != NULL && i < threads; i++)
         tallies[i] = &t->workers[i].tally;
     if (status == SF_OK)
@@ -557,12 +540,9 @@ static int search_held(void *context, sf_device *device, sf_error *failure)
 {
     twigs *t = context;
     int status = sf_team_open(&t->team, t->g->job->threads, &t->failure);
-    if (status == SF_OK)
-        status = open_workers(t);
-    if (status == SF_OK)
-        status = open_expander(t, device);
-    if (status == SF_OK)
-        status = search_all(t);
+    if (status == SF_OK) status = open_workers(t);
+    if (status == SF_OK) status = open_expander(t, device);
+    if (status == SF_OK) status = search_all(t);
     if (status == SF_CANCELLED && sf_match_is_late(t->g->job)) { /* before anything was found */
         atomic_store(&t->g->watch.truncated, true);
         status = SF_OK;
@@ -577,8 +557,7 @@ static int search_held(void *context, sf_device *device, sf_error *failure)
 int sf_gvsm_on_device(sf_gvsm *g, sf_device *device, sf_error *error)
 {
     twigs *t = sf_alloc(1, sizeof *t);
-    if (t == NULL)
-        return sf_fail_memory(error);
+    if (t == NULL) return sf_fail_memory(error);
     uint64_t most = g->greatest_degree > MOST_PIECE ? g->greatest_degree : MOST_PIECE;
     t->g = g;
     t->backend = sf_device_backend(device)->match;
@@ -586,8 +565,7 @@ int sf_gvsm_on_device(sf_gvsm *g, sf_device *device, sf_error *error)
     t->room = most > ROOM ? (uint32_t)most : ROOM;
     sf_match_recall(g->index, device);
     int status = sf_device_do(device, search_held, t, error);
-    if (t->workers != NULL)
-        status = finish(t, status, error);
+    if (t->workers != NULL) status = finish(t, status, error);
     close_twigs(t);
     sf_free(t);
     return status;
