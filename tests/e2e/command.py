@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests in Python of this folder share: the command, run in a fresh folder, and what it prints as values.
+"""What the tests of this folder share: the command, run in a fresh folder, what it prints as values, and programs beside it.
 
   class Responses(command.Test):
       @classmethod
@@ -16,15 +16,98 @@ import csv
 import json
 import os
 import pathlib
+import re
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import schema
 
 DATA = pathlib.Path(os.environ.get("SYNFIRE_DATA") or os.environ["SYNFIRE_BUILT_DATA"])
 SOURCE = pathlib.Path(os.environ["SYNFIRE_SOURCE"])
+BUILD = pathlib.Path(os.environ["SYNFIRE_BUILD"])
+HERE = pathlib.Path(__file__).parent
+SANITIZED = bool(os.environ.get("SYNFIRE_SANITIZE"))
+
+
+def need(condition, why):
+    """Skips the whole file, before it imports what it has not."""
+    if not condition:
+        print("skipped whole:", why)
+        sys.exit(77)
+
+
+def need_modules():
+    """Skips the whole file where CMake found no Python with these modules; where it did, that one runs the file."""
+    need(os.environ.get("SYNFIRE_PYTHON"), "no python3 with the modules h5py, msgpack and zmq")
+
+
+def needs_data(*names):
+    """Marks a test, or a class, that reads these files of the real data."""
+    absent = [name for name in names if not (DATA / name).exists()]
+    return unittest.skipIf(absent, f"no {', '.join(absent)} (SYNFIRE_DATA names its folder)")
+
+
+def free_ports(count):
+    """TCP ports of the loopback interface that nobody listens at."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    try:
+        return [server.getsockname()[1] for server in sockets]
+    finally:
+        for server in sockets:
+            server.close()
+
+
+def wait_until(condition, what, program=None, seconds=300):
+    """Waits until the condition holds, which takes long on a slow machine, or fails, as it does when the program has ended."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end or program is not None and program.poll() is not None and not condition():
+            raise AssertionError(f"{what} does not come" + (f"\n{program.said()}" if program else ""))
+        time.sleep(0.05)
+
+
+def wait_for(words, path, program=None):
+    """Waits until a line of the file has what the regular expression says; its text."""
+    path, words = pathlib.Path(path), re.compile(words, re.MULTILINE)
+    wait_until(lambda: path.exists() and words.search(path.read_text(errors="replace")), f"{words.pattern!r} in {path}", program)
+    return path.read_text(errors="replace")
+
+
+class Program(subprocess.Popen):
+    """A program that runs beside the test: what it prints is in the files NAME.out and NAME.err. Its folder is a class's."""
+
+    def __init__(self, name, *words, environment=None, **options):
+        self.out, self.err = pathlib.Path(f"{name}.out").absolute(), pathlib.Path(f"{name}.err").absolute()
+        with open(self.out, "wb") as out, open(self.err, "wb") as err:
+            super().__init__(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                             env={**os.environ, **(environment or {})}, **options)
+
+    def said(self):
+        return f"{' '.join(self.args)}\n{self.out.read_text(errors='replace')[-2000:]}{self.err.read_text(errors='replace')[-2000:]}"
+
+    def document(self):
+        """The JSON document that it printed, which is as its schema says."""
+        return schema.held(schema.parse(self.out.read_text()))
+
+    def end(self, expected=0, seconds=300):
+        """Waits for its end; the exit code is one of those expected."""
+        self.wait(seconds)
+        if self.returncode not in (expected if isinstance(expected, tuple) else (expected,)):
+            raise AssertionError(f"exit code {self.returncode}: {self.said()}")
+
+    def stop(self, expected=(0, 130), seconds=300):
+        """Ends it as Ctrl-C does."""
+        self.send_signal(signal.SIGINT)
+        self.end(expected, seconds)
+
+    def put_away(self):
+        self.kill()
+        self.wait()
 
 
 def without_times(value):
@@ -64,6 +147,19 @@ class Test(unittest.TestCase):
         return done
 
     @classmethod
+    def begin(cls, name, *words, **options):
+        """A program beside the tests, which does not outlive them: the command, or the program that the first word is the
+        path of, a script's by Python."""
+        first = str(words[0])
+        if first.endswith(".py"):
+            words = (sys.executable, "-B", *words)
+        elif "/" not in first:
+            words = (os.environ["SYNFIRE"], *words)
+        program = Program(name, *words, **options)
+        cls.addClassCleanup(program.put_away)
+        return program
+
+    @classmethod
     def document(cls, *words, environment=None):
         """Its JSON document, which is as its schema says."""
         return schema.held(schema.parse(cls.synfire(*words, "--json", environment=environment).stdout))
@@ -92,10 +188,11 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def messages_of(path, topic):
-    """Those of a topic in the JSON lines of a run."""
+def messages_of(path, topic, whole=False):
+    """Those of a topic in the JSON lines of a run; only whole lines, while it writes."""
     with open(path) as file:
-        return [message for message in map(json.loads, file) if message["topic"] == topic]
+        lines = [line for line in file if line.endswith("\n") or not whole]
+    return [message for message in map(json.loads, lines) if message["topic"] == topic]
 
 
 def main():
