@@ -3,6 +3,7 @@
  * Runs on a device: every count is that of the slice taken alone, whether the device works, refuses or is
  * lost in the middle of the run, and what became of it is published.
  */
+#include "support/messages.h"
 #include "support/plugin_work.h"
 #include "support/runs.h"
 
@@ -71,8 +72,7 @@ static void assert_same_episodes(const test_collector *a, const test_collector *
         assert_int_equal(left->topic, right->topic);
         if (left->topic != SF_TOPIC_EPISODES) continue;
         assert_int_equal(left->episodes.count, right->episodes.count);
-        assert_memory_equal(left->episodes.items, right->episodes.items,
-                            left->episodes.count * sizeof *left->episodes.items);
+        test_assert_same_counts(left->episodes.items, right->episodes.items, left->episodes.count);
     }
 }
 
@@ -285,7 +285,7 @@ static void a_discovery_begins_with_the_pairs_of_the_graph(void **state)
         const sf_episodes_message *left = &anew->messages[i]->episodes,
                                   *right = &given->messages[k++]->episodes;
         assert_int_equal(left->count, right->count);
-        assert_memory_equal(left->items, right->items, left->count * sizeof *left->items);
+        test_assert_same_counts(left->items, right->items, left->count);
         compared += left->count;
     }
     assert_true(compared > 100);

@@ -621,3 +621,21 @@ sf_message *test_message_random(test_random *random, sf_topic topic, const sf_un
     }
     return message;
 }
+
+void test_assert_same_counts(const sf_episode_count *found, const sf_episode_count *expected, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const sf_episode_count *a = &found[i], *b = &expected[i];
+        assert_memory_equal(&a->episode, &b->episode, sizeof a->episode);
+        assert_string_equal(a->id, b->id);
+        assert_int_equal(a->count, b->count);
+        const double reals[] = {a->expected, a->p, a->q, a->p_age_s, a->least_q};
+        const double others[] = {b->expected, b->p, b->q, b->p_age_s, b->least_q};
+        for (size_t k = 0; k < sizeof reals / sizeof *reals; k++)
+            test_assert_same(reals[k], others[k]);
+        assert_int_equal(a->tests, b->tests);
+        assert_true(a->not_tested == b->not_tested);
+        assert_int_equal(a->standing, b->standing);
+        assert_string_equal(a->folded_under, b->folded_under);
+    }
+}
