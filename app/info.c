@@ -11,11 +11,11 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/reals.h"
+#include "core/thread.h"
 #include "tools/files.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 /* ---- units ---- */
@@ -509,28 +509,25 @@ typedef struct looks {
     const sf_recording *recording;
     sf_overview *overview;
     app_sharpness sharpness;
-    int status; /* of the overview, and its error */
-    sf_error error;
+    const sf_progress *progress;
+    sf_error errors[2];
 } looks;
 
-static void *overlook(void *argument)
+static int look(void *context, unsigned worker, size_t which)
 {
-    looks *seen = argument;
-    seen->status = sf_recording_overview(&seen->overview, seen->recording, NULL, &seen->error);
-    return NULL;
+    (void)worker;
+    looks *seen = context;
+    sf_error *error = &seen->errors[which];
+    return which == 0 ? app_sharpness_measure(&seen->sharpness, seen->recording, seen->progress, error)
+                      : sf_recording_overview(&seen->overview, seen->recording, NULL, error);
 }
 
-static int look_at(looks *seen, const sf_progress *progress, sf_error *error)
+static int look_at(looks *seen, sf_error *error)
 {
-    pthread_t beside;
-    bool has_thread = pthread_create(&beside, NULL, overlook, seen) == 0;
-    int status = app_sharpness_measure(&seen->sharpness, seen->recording, progress, error);
-    if (has_thread)
-        pthread_join(beside, NULL);
-    else
-        overlook(seen);
-    if (status == SF_OK && seen->status != SF_OK) *error = seen->error;
-    return status == SF_OK ? seen->status : status;
+    int status = sf_parallel_for(2, 2, look, seen);
+    if (status == SF_OK) return SF_OK;
+    *error = seen->errors[seen->errors[0].code == SF_OK];
+    return error->code;
 }
 
 static void write_csv(sf_text *out, const sf_recording_columns *recording,
@@ -568,9 +565,9 @@ static int run(app_call *call, sf_error *error)
     int status = app_load(call, path, &recording, error);
     if (status == SF_DATA && sf_file_has_occurrences(path)) return describe_occurrences(call, error);
     if (status != SF_OK) return status;
-    looks seen = {.recording = recording};
     const sf_progress progress = app_progress(call);
-    status = look_at(&seen, &progress, error);
+    looks seen = {.recording = recording, .progress = &progress};
+    status = look_at(&seen, error);
     if (status == SF_OK) status = report(call, &seen, error);
     sf_overview_free(seen.overview);
     sf_recording_free(recording);

@@ -12,13 +12,13 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
+#include "core/thread.h"
 #include "live/service.h"
 #include "tools/play.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -384,33 +384,33 @@ static void halt(void *user)
 }
 
 typedef struct closing {
-    const app_call *call;
+    live_run *live;
+    int (*how)(sf_live *, sf_error *);
+    sf_error *error;
     atomic_bool over;
 } closing;
 
-static void *show_log(void *argument)
+static int close_or_show(void *context, unsigned worker, size_t shows)
 {
-    closing *it = argument;
-    while (!atomic_load(&it->over)) {
-        app_print_log(it->call);
+    (void)worker;
+    closing *it = context;
+    int status = SF_OK;
+    if (!shows) {
+        status = it->how(it->live->live, it->error);
+        atomic_store(&it->over, true);
+    }
+    while (shows && !atomic_load(&it->over)) {
+        app_print_log(it->live->call);
         sf_clock_sleep_until(sf_clock_monotonic_ns() + 20 * SF_MILLISECOND);
     }
-    return NULL;
+    return status;
 }
 
 /* Recorders write what they hold, however long that takes; what they say of it is shown meanwhile. */
 static int close_run(live_run *live, int (*how)(sf_live *, sf_error *), sf_error *error)
 {
-    closing it = {.call = live->call};
-    pthread_t shower;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are this thread's */
-    bool is_shown = pthread_create(&shower, NULL, show_log, &it) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    int status = how(live->live, error);
-    atomic_store(&it.over, true);
-    if (is_shown) pthread_join(shower, NULL);
+    closing it = {.live = live, .how = how, .error = error};
+    int status = sf_parallel_for(2, 2, close_or_show, &it);
     app_print_log(live->call);
     return status;
 }
