@@ -8,7 +8,7 @@
 
 #include "core/episode.h"
 #include "core/provenance.h"
-#include "core/team.h"
+#include "core/thread.h"
 
 #include <synfire/live.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Threads, a wake-up that any thread may ring, and loops over all cores. */
+/** Threads, a wake-up that any thread may ring, and loops over all cores, on threads that stay or come for
+ * it. */
 #ifndef SF_CORE_THREAD_H
 #define SF_CORE_THREAD_H
 
@@ -86,5 +87,22 @@ int sf_parallel_for(unsigned threads, size_t count, int (*body)(void *context, u
 int sf_parallel_watched(unsigned threads, size_t count,
                         int (*body)(void *context, unsigned worker, size_t item),
                         void (*watch)(void *context), void *context);
+
+/** Threads that stay, for work in many short steps: a step on a team costs microseconds where a loop of its
+ * own starts threads anew. */
+typedef struct sf_team sf_team;
+
+/** Starts threads - 1 threads (the caller is the other one); where some cannot be started the team is
+ * smaller. SF_NO_MEMORY. */
+int sf_team_open(sf_team **team, unsigned threads, sf_error *error);
+
+/** Waits for its threads to end. */
+void sf_team_close(sf_team *team);
+
+unsigned sf_team_size(const sf_team *team);
+
+/** A loop as sf_parallel_for's on the team, without results; worker is 0..size-1. One at a time. */
+void sf_team_run(sf_team *team, size_t count, void (*body)(void *context, unsigned worker, size_t item),
+                 void *context);
 
 #endif

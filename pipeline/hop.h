@@ -10,7 +10,7 @@
 
 #include "analysis/quantity.h"
 #include "core/message.h"
-#include "core/team.h"
+#include "core/thread.h"
 #include "pipeline/times.h"
 #include "plan/operation.h"
 

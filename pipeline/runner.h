@@ -6,7 +6,6 @@
 #ifndef SF_PIPELINE_RUNNER_H
 #define SF_PIPELINE_RUNNER_H
 
-#include "core/team.h"
 #include "core/thread.h"
 #include "pipeline/publisher.h"
 #include "pipeline/schedule.h"

@@ -4,7 +4,6 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/team.h"
 #include "core/thread.h"
 
 #include <stdatomic.h>

@@ -11,7 +11,6 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/team.h"
 #include "core/thread.h"
 
 #include <stdatomic.h>

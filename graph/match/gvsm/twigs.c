@@ -18,7 +18,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
-#include "core/team.h"
+#include "core/thread.h"
 
 #include <string.h>
 
