@@ -18,7 +18,8 @@ void test_stream_free(test_stream *stream);
 /** A message of any topic with every field filled at random: NaN, large counts, empty lists. seq is 1. */
 sf_message *test_message_random(test_random *random, sf_topic topic, const sf_units *units);
 
-/** Asserts that `count` counted episodes are the same, member by member: what lies between members is nobody's. */
+/** Asserts that `count` counted episodes are the same, member by member: what lies between members is
+ * nobody's. */
 void test_assert_same_counts(const sf_episode_count *found, const sf_episode_count *expected, size_t count);
 
 #endif
