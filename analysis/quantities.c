@@ -15,11 +15,6 @@ static const sf_quantity_kind *const kinds[] = {
     [SF_QUANTITY_POSITION] = &sf_position_kind,
 };
 
-const char *sf_quantity_name(sf_quantity quantity)
-{
-    return kinds[quantity]->name;
-}
-
 sf_domain sf_quantity_domain(sf_quantity quantity)
 {
     return kinds[quantity]->domain;

@@ -60,9 +60,6 @@ typedef struct sf_state_samples {
     size_t *first; /**< states + 1 */
 } sf_state_samples;
 
-/** "isi", "delay", "rate", "position". */
-const char *sf_quantity_name(sf_quantity quantity);
-
 /** Where a density of it best lies. */
 sf_domain sf_quantity_domain(sf_quantity quantity);
 

@@ -46,4 +46,4 @@ static int enter(sf_quantity_state *q, const sf_spike *spikes, size_t count)
 }
 
 const sf_quantity_kind sf_link_kind = {
-    .name = "delay", .domain = SF_DOMAIN_REFLECT, .open = open_delays, .close = close_delays, .enter = enter};
+    .domain = SF_DOMAIN_REFLECT, .open = open_delays, .close = close_delays, .enter = enter};

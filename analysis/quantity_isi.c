@@ -49,9 +49,5 @@ static int forget(sf_quantity_state *q, size_t first, size_t count, sf_span span
     return SF_OK;
 }
 
-const sf_quantity_kind sf_interval_kind = {.name = "isi",
-                                           .domain = SF_DOMAIN_LOG,
-                                           .open = open_intervals,
-                                           .close = close_intervals,
-                                           .enter = enter,
-                                           .gap = forget};
+const sf_quantity_kind sf_interval_kind = {
+    .domain = SF_DOMAIN_LOG, .open = open_intervals, .close = close_intervals, .enter = enter, .gap = forget};

@@ -7,7 +7,6 @@
 #include "window/watch.h"
 
 typedef struct sf_quantity_kind {
-    const char *name; /**< "isi" */
     sf_domain domain; /**< where its density best lies */
     /** Sets `states` and takes memory of its own. */
     int (*open)(sf_quantity_state *state, const sf_quantity_setup *setup, sf_error *error);

@@ -41,8 +41,5 @@ static int enter(sf_quantity_state *q, const sf_spike *spikes, size_t count)
     return SF_OK;
 }
 
-const sf_quantity_kind sf_position_kind = {.name = "position",
-                                           .domain = SF_DOMAIN_LINE,
-                                           .open = open_positions,
-                                           .close = close_positions,
-                                           .enter = enter};
+const sf_quantity_kind sf_position_kind = {
+    .domain = SF_DOMAIN_LINE, .open = open_positions, .close = close_positions, .enter = enter};

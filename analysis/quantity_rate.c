@@ -79,8 +79,7 @@ static int begin_behind(sf_quantity_state *q, size_t first, size_t count, sf_spa
     return status;
 }
 
-const sf_quantity_kind sf_rate_kind = {.name = "rate",
-                                       .domain = SF_DOMAIN_REFLECT,
+const sf_quantity_kind sf_rate_kind = {.domain = SF_DOMAIN_REFLECT,
                                        .open = open_rates,
                                        .close = close_rates,
                                        .enter = enter,

@@ -52,8 +52,6 @@ static const sf_key asking_rows[] = {
 
 static const sf_key_table asking_table = SF_KEY_TABLE(asking_rows, usual_asking);
 
-static const char *const op_names[] = {"count", "sum", "avg", "var", NULL}; /* as sf_aggregate_kind */
-
 enum { MOST_COLUMNS = 16 };
 
 typedef struct aggregate_request {
@@ -184,7 +182,7 @@ static void print_text(sf_text *text, const outcome *told, bool exact)
 static int print_answer(const app_call *call, const aggregate_request *request, const sf_aggregate *answer,
                         outcome *told, sf_error *error)
 {
-    told->op = request->ranges > 0 ? op_names[request->op] : NULL;
+    told->op = request->ranges > 0 ? sf_aggregate_words[request->op] : NULL;
     told->saved = app_value(call, "save", NULL);
     told->estimate = answer->estimate;
     told->exact = app_has(call, "exact") ? answer->exact : NAN;

@@ -265,7 +265,7 @@ SF_GETTER(get_result)
 #define ROW document_of
 static const sf_column_row document_rows[] = {
     SF_FIRST_ROW_IS(NULL, only, &bandwidths, "the only one", .null = "there are several"),
-    SF_MEMBER_IS(TEXT, quantity, "--quantity", .null = "of numbers", .words = app_quantity_words),
+    SF_MEMBER_IS(TEXT, quantity, "--quantity", .null = "of numbers", .words = sf_quantity_words),
     SF_MEMBER_IS(TEXT, axis, "what h is of: the samples, or their natural logarithm",
                  .words = app_axis_words),
     APP_ROW_EPOCHS(epochs),

@@ -434,7 +434,7 @@ static const sf_column_row document_rows[] = {
     SF_LIST_BY(NUMBERS, "grid", get_grid, count_grid, "points; of two columns a list of each one's"),
     SF_LIST_BY(NUMBERS, "density", get_value, count_values,
                "at these points; of two columns rows, one for each point of the second"),
-    SF_MEMBER_IS(TEXT, quantity, "--quantity", .null = "of numbers", .words = app_quantity_words),
+    SF_MEMBER_IS(TEXT, quantity, "--quantity", .null = "of numbers", .words = sf_quantity_words),
     SF_MEMBER_IS(UNIT, unit, "whose samples they are", .null = "of a link, of positions and of numbers"),
     SF_MEMBER_IS(TEXT, name, "of the unit or link", .null = "of positions and of numbers"),
     APP_ROW_EPOCHS(epochs),

@@ -299,15 +299,14 @@ int app_stop_report(const app_stop *stop, int status, sf_error *error)
 void app_mining_yaml(sf_text *yaml, const app_mining *mining, double threshold)
 {
     const sf_mining_options *options = &mining->options;
-    sf_text_printf(yaml, "mine:\n  delays_ms: [");
+    sf_text_printf(yaml, "mine:\n  delays_ms: ");
     for (size_t i = 0; i < options->delay_count; i++) {
-        sf_text_printf(yaml, i > 0 ? ", [" : "[");
+        if (i > 0) sf_text_printf(yaml, ",");
         sf_text_scaled(yaml, options->delays[i].low_ns, 6);
-        sf_text_printf(yaml, ", ");
+        sf_text_printf(yaml, ":");
         sf_text_scaled(yaml, options->delays[i].high_ns, 6);
-        sf_text_printf(yaml, "]");
     }
-    sf_text_printf(yaml, "]\n  min_count: %.17g\n  max_size: %" PRIu32 "\n  repeats: %s\n  closed: %s\n",
+    sf_text_printf(yaml, "\n  min_count: %.17g\n  max_size: %" PRIu32 "\n  repeats: %s\n  closed: %s\n",
                    threshold, options->max_size, options->repeats ? "true" : "false",
                    options->closed ? "true" : "false");
     sf_text_printf(yaml, "  min_distance_um: %.17g\n", options->min_distance_um);

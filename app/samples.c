@@ -27,8 +27,6 @@ typedef struct quantity_words {
     const char *title, *label, *measure, *of; /* as in app_samples */
 } quantity_words;
 
-/* As sf_quantity: */
-const char *const app_quantity_words[] = {"isi", "delay", "rate", "position", NULL};
 const char *const app_axis_words[] = {"linear", "log", NULL};
 static const quantity_words quantities[] = {
     {"Intervals", "interval", "s", "unit"},
@@ -48,7 +46,7 @@ static const quantity_request usual = {.window_ns = SF_SECOND};
 
 #define ROW quantity_request
 static const sf_key rows[] = {
-    CHOICE("quantity", quantity, app_quantity_words),
+    CHOICE("quantity", quantity, sf_quantity_words),
     TIME("window_ns", window_ns, 1, INFINITY, .unit = "s", .argument = "S", .what = "rate: the window"),
     {0},
 };

@@ -23,7 +23,7 @@ typedef struct app_samples {
 /** --quantity --episode --window: what to take from a recording; and the rows of these */
 extern const app_option app_quantity_options[];
 extern const sf_key_table app_quantity_table;
-extern const char *const app_quantity_words[], *const app_axis_words[];
+extern const char *const app_axis_words[];
 
 /**
  * Reads the call's first argument: numbers, or with --quantity a recording, by the selection. Of a recording

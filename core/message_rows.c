@@ -296,14 +296,14 @@ SF_GETTER(get_trigger_seq)
     value->known = value->count > 0;
 }
 
-static const char *const decisions[] = {"sent", "sham", "withheld", NULL};
+const char *const sf_decision_words[] = {"sent", "sham", "withheld", NULL};
 
 static const sf_column_row decision_rows[] = {
     SF_MEMBER_IS(TEXT, name, "of the trigger; time_ns is that of the last spike"),
     SF_MEMBER_IS(TEXT, id, OF_EPISODE, .null = "it rests on none"),
     SF_MEMBER_IS(COUNT, occurrence, "as of the trigger"),
     SF_MEMBER_IS(TEXT, outcome, "what became of it; sham: it was treated as if it were sent",
-                 .words = decisions),
+                 .words = sf_decision_words),
     SF_MEMBER_IS(TEXT, reason, "why it was withheld", .null = "it was not"),
     SF_GOT_BY(COUNT, "trigger_seq", get_trigger_seq, "`seq` of the trigger's message",
               .null = "none was sent"),
@@ -769,9 +769,11 @@ SF_GETTER(get_measure)
     sf_value_set_record(value, &((const sf_graph_message *)of)->measures[item], 0);
 }
 
+const char *const sf_metric_words[] = {"episodes", "sttc", NULL};
+
 SF_GETTER(get_metric)
 {
-    sf_value_set_text(value, ((const sf_graph_message *)of)->is_tiling ? "sttc" : "episodes");
+    sf_value_set_text(value, sf_metric_words[((const sf_graph_message *)of)->is_tiling]);
 }
 
 SF_LENGTH(count_triads)
@@ -791,11 +793,9 @@ SF_GETTER(get_pairs_tested)
     value->known = value->count > 0;
 }
 
-static const char *const metrics[] = {"episodes", "sttc", NULL};
-
 static const sf_column_row graph_rows[] = {
     WINDOW,
-    SF_GOT_BY(TEXT, "metric", get_metric, "what an edge is", .words = metrics),
+    SF_GOT_BY(TEXT, "metric", get_metric, "what an edge is", .words = sf_metric_words),
     SF_MEMBER_IS(REAL, threshold, "the count from which a pair is an edge in this window",
                  .null = "with sttc"),
     SF_FIELD_IS(COUNT, "edges", edges, "in the whole graph now"),

@@ -12,6 +12,9 @@ const sf_table *sf_message_table(sf_topic topic);
 /** Those that every message has: "message". */
 extern const sf_table sf_message_common_table;
 
+/** What was decided of a trigger; and by what edges are, as sf_live_metric. NULL behind the last. */
+extern const char *const sf_decision_words[], *const sf_metric_words[];
+
 /** What the columns of messages are given to name values by (sf_value.with). */
 typedef struct sf_message_names {
     const sf_message *message;

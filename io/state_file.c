@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "density/rows.h"
 #include "io/apart.h"
 #include "io/output_file.h"
 
@@ -11,9 +12,6 @@
 #include <string.h>
 
 enum { LAYOUT = 1, AXIS_NUMBERS = 6 };
-
-static const char *const domains[] = {
-    [SF_DOMAIN_LINE] = "line", [SF_DOMAIN_LOG] = "log", [SF_DOMAIN_REFLECT] = "reflect"};
 
 /* ---- writing ---- */
 
@@ -24,7 +22,7 @@ static bool write_words(hid_t file, const sf_state *state, const char *provenanc
            sf_hdf_write_text(file, "provenance", provenance) &&
            sf_hdf_write_text(file, "quantity", state->quantity) &&
            sf_hdf_write_text(file, "name", state->name) &&
-           sf_hdf_write_text(file, "domain", domains[state->synopsis.domain]) &&
+           sf_hdf_write_text(file, "domain", sf_domain_words[state->synopsis.domain]) &&
            sf_hdf_write_text(file, "method", state->synopsis.method);
 }
 
@@ -147,10 +145,7 @@ static int take_head(sf_state *state, sf_parcel *parcel, const char *path, sf_er
     if (layout != LAYOUT)
         return sf_fail(error, SF_DATA, path, "has layout %g of a state, expected %d", layout, LAYOUT);
     state->unit = unit >= 0 && unit < UINT32_MAX ? (int64_t)unit : -1;
-    size_t found = 0;
-    while (found < sizeof domains / sizeof domains[0] && strcmp(domain, domains[found]) != 0)
-        found++;
-    s->domain = (sf_domain)found; /* one more than the last is refused by the check */
+    s->domain = sf_domain_of_word(domain);
     s->n = whole(take_real(parcel), 0x1p53, 0);
     s->h = take_real(parcel);
     s->h_least = take_real(parcel);

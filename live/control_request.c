@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/log.h"
 #include "core/text.h"
+#include "density/rows.h"
 #include "io/file.h"
 
 #include <inttypes.h>
@@ -16,11 +17,6 @@
 
 static const char *const commands[] = {"status", "arm",    "disarm", "mark",      "stop",
                                        "start",  "reload", "renew",  "aggregate", "state"};
-const char *const sf_request_ops[] = {[SF_AGGREGATE_COUNT] = "count",
-                                      [SF_AGGREGATE_SUM] = "sum",
-                                      [SF_AGGREGATE_AVERAGE] = "avg",
-                                      [SF_AGGREGATE_VARIANCE] = "var",
-                                      NULL};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -62,8 +58,8 @@ static int take_seconds(sf_request *request, const json_t *value, sf_error *erro
 
 static int take_op(sf_request *request, const json_t *value, sf_error *error)
 {
-    for (int i = 0; json_is_string(value) && sf_request_ops[i] != NULL; i++)
-        if (strcmp(json_string_value(value), sf_request_ops[i]) == 0) {
+    for (int i = 0; json_is_string(value) && sf_aggregate_words[i] != NULL; i++)
+        if (strcmp(json_string_value(value), sf_aggregate_words[i]) == 0) {
             request->op = (sf_aggregate_kind)i;
             return SF_OK;
         }

@@ -62,9 +62,6 @@ typedef struct sf_wrong_tokens {
 /** One more, which the log has at most once a second; `what` says of whom and which. */
 void sf_wrong_token(sf_wrong_tokens *wrong, const char *what);
 
-/** "count", "sum", "avg", "var" by their sf_aggregate_kind, then NULL. */
-extern const char *const sf_request_ops[];
-
 /** What is answered to `aggregate` and to `state`; without rows. */
 extern const sf_table sf_control_aggregate_document, sf_control_state_document;
 

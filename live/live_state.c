@@ -4,6 +4,7 @@
 #include "core/describe/table.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "density/rows.h"
 #include "live/asker.h"
 
 #include <jansson.h>
@@ -11,10 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const domains[] = {
-    [SF_DOMAIN_LINE] = "line", [SF_DOMAIN_LOG] = "log", [SF_DOMAIN_REFLECT] = "reflect", NULL};
-enum { DOMAINS = sizeof domains / sizeof domains[0] - 1 };
-static const char *const quantities[] = {"isi", "delay", "rate", NULL};
+static const char *const of_one_column[] = {"isi", "delay", "rate", NULL}; /* quantities that have a state */
 
 /* ---- answering ---- */
 
@@ -46,7 +44,7 @@ SF_GETTER(get_copy)
 #define ROW aggregate_answer
 static const sf_column_row aggregate_rows[] = {
     SF_COLUMNS_BY(get_copy, &copy_table),
-    SF_MEMBER_IS(TEXT, op, "what", .words = sf_request_ops),
+    SF_MEMBER_IS(TEXT, op, "what", .words = sf_aggregate_words),
     SF_MEMBER_IS(REAL, from, "start of the range, in seconds, of rates in Hz", .null = "it is open"),
     SF_MEMBER_IS(REAL, to, "its end, likewise", .null = "it is open"),
     SF_FIELD_IS(REAL, "estimate", got.estimate, "from the density", .null = "nothing lies in the range"),
@@ -60,7 +58,7 @@ static const sf_column_row aggregate_rows[] = {
 
 static const char *domain_name(const void *of)
 {
-    return domains[*(const sf_domain *)of];
+    return sf_domain_words[*(const sf_domain *)of];
 }
 
 SF_GETTER(get_phi)
@@ -77,12 +75,12 @@ SF_LENGTH(count_phi)
 #define ROW sf_density_copy
 static const sf_column_row state_rows[] = {
     SF_COLUMNS_BY(sf_column_own_row, &copy_table),
-    SF_MEMBER_IS(TEXT, quantity, "of the configuration", .words = quantities),
+    SF_MEMBER_IS(TEXT, quantity, "of the configuration", .words = of_one_column),
     SF_MEMBER_IS(TEXT, name, "of the unit or link"),
     SF_MEMBER_IS(COUNT, unit, "its index", .null = "it is a link"),
     SF_WORD_IS("domain", synopsis.domain, domain_name,
                "the axis: the quantity, its natural logarithm, or the quantity with its mirror image below 0",
-               .words = domains),
+               .words = sf_domain_words),
     SF_FIELD_IS(REAL, "h_least", synopsis.h_least, "under which h does not go"),
     SF_FIELD_IS(TEXT, "method", synopsis.method, "by which h was chosen"),
     SF_FIELD_IS(REAL, "least", synopsis.axes[0].least, "no sample lies below, on the axis"),
@@ -127,7 +125,7 @@ int sf_live_state_answer(sf_text *text, const sf_density_copy *copy, const sf_re
         return SF_OK;
     }
     aggregate_answer answer = {.copy = copy,
-                               .op = sf_request_ops[request->op],
+                               .op = sf_aggregate_words[request->op],
                                .from = request->from,
                                .to = request->to,
                                .got = {.size = sizeof answer.got}};
@@ -154,10 +152,7 @@ static sf_domain domain_of(const json_t *map)
 {
     char name[16];
     text(name, sizeof name, map, "domain");
-    size_t found = 0;
-    while (found < DOMAINS && strcmp(name, domains[found]) != 0)
-        found++;
-    return (sf_domain)found; /* one more than the last is refused by the check */
+    return sf_domain_of_word(name);
 }
 
 static int take_phi(sf_synopsis *s, const json_t *list, sf_error *error)

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/message_rows.h"
 #include "mine/mine.h"
 #include "pipeline/trials.h"
 
@@ -532,7 +533,6 @@ void sf_control_count(const sf_control *control, sf_status_message *status)
 
 sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided)
 {
-    static const char *const outcomes[] = {"sent", "sham", "withheld"};
     const sf_trigger_message *trigger =
         &control->messages[control->setup.config->watch_count + decided->trigger].trigger;
     sf_message *message = sf_message_new(SF_TOPIC_DECISION);
@@ -542,7 +542,7 @@ sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided
     message->arrival_ns = real_time ? decided->arrival_ns : sf_clock_monotonic_ns();
     message->decision =
         (sf_decision_message){.occurrence = decided->occurrence,
-                              .outcome = outcomes[decided->outcome],
+                              .outcome = sf_decision_words[decided->outcome],
                               .reason = sf_trigger_reason_text(decided->reason),
                               .trigger_seq = decided->trigger_seq,
                               .decided_ns = decided->decided_ns,

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
+#include "density/rows.h"
 #include "density/samples.h"
 
 #include <inttypes.h>
@@ -116,7 +117,7 @@ static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf
     for (size_t s = 0; s < count; s++) {
         char id[SF_EPISODE_ID_SIZE] = "";
         if (setup->episodes != NULL) sf_episode_id(id, &setup->episodes[s], setup->units);
-        snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s", sf_quantity_name(setup->quantity),
+        snprintf(plan->labels[s], sizeof plan->labels[s], "%s %s", sf_quantity_words[setup->quantity],
                  setup->episodes != NULL ? id : setup->units->items[setup->first_unit + s].name);
     }
     return SF_OK;

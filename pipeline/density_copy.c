@@ -2,6 +2,7 @@
 #include "pipeline/density_copy.h"
 
 #include "core/error.h"
+#include "density/rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +72,7 @@ int sf_densities_copy(sf_density_copy *copy, sf_densities *densities, const char
     sf_moving_density own = {0};
     int status = copy_state(&own, &plan, copy, densities, from, state, error);
     if (status == SF_OK) status = sf_synopsis_of_moving(&copy->synopsis, &own, &plan, error);
-    copy->quantity = sf_quantity_name(from->quantity);
+    copy->quantity = sf_quantity_words[from->quantity];
     snprintf(copy->density, sizeof copy->density, "%s", density);
     copy->name = copy->density + strlen(copy->quantity) + 1;
     copy->unit = from->first_unit < 0 ? -1 : from->first_unit + (int64_t)state;

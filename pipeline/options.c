@@ -8,9 +8,11 @@
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/filter.h"
+#include "core/message_rows.h"
 #include "core/options.h"
 #include "core/row_macros.h"
 #include "density/live.h"
+#include "density/rows.h"
 #include "mine/isi_n.h"
 #include "mine/rows.h"
 
@@ -82,9 +84,7 @@ static const char *const significances[] = {"off", "segment-shift", "jitter", "s
 _Static_assert(SF_SIGNIFICANCE_SEGMENT_SHIFT == 1 && SF_SIGNIFICANCE_JITTER == 2 &&
                    SF_SIGNIFICANCE_SHIFT == 3,
                "the kinds are the places of their names");
-static const char *const metrics[] = {"episodes", "sttc", NULL};
 static const char *const schedules[] = {"derived", "sequential", NULL};
-static const char *const quantities[] = {"isi", "delay", "rate", "position", NULL};
 
 #define ROW sf_live_reach
 static const sf_key reach_keys[] = {
@@ -104,7 +104,7 @@ static const sf_key pattern_keys[] = {
 
 #define ROW sf_live_density
 static const sf_key density_keys[] = {
-    CHOICE("quantity", quantity, quantities),
+    CHOICE("quantity", quantity, sf_quantity_words),
     TEXT("unit", unit, .where = "quantity=isi,rate", .needed = true),
     TEXT("episode", episode, .where = "quantity=delay", .needed = true),
     TEXT("method", method, .words = sf_moving_methods, .where = "quantity=isi,delay,rate"),
@@ -208,7 +208,7 @@ static const sf_key mine_keys[] = {
 
 static const sf_key graph_keys[] = {
     SWITCH("enabled", graph.enabled),
-    CHOICE("metric", graph.metric, metrics),
+    CHOICE("metric", graph.metric, sf_metric_words),
     REAL("dt_ms", graph.dt_ms, 0.000001, 3600000, .where = "metric=sttc"),
     WHOLE("surrogates", graph.surrogates, 0, 100000, .where = "metric=sttc"),
     LIST("reach", graph.reach, graph.reach_count, 1000, &reach_table),

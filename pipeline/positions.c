@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "density/evaluate.h"
+#include "density/rows.h"
 #include "density/samples.h"
 
 #include <math.h>
@@ -116,7 +117,7 @@ static int evaluate(sf_density_message *density, const sf_positions *positions, 
 {
     density->values = sf_alloc(positions->grid * positions->grid, sizeof *density->values);
     if (density->values == NULL) return sf_fail_memory(error);
-    snprintf(density->quantity, sizeof density->quantity, "%s", sf_quantity_name(SF_QUANTITY_POSITION));
+    snprintf(density->quantity, sizeof density->quantity, "%s", sf_quantity_words[SF_QUANTITY_POSITION]);
     density->h = positions->h;
     density->count = positions->grid * positions->grid;
     density->rows = positions->grid;

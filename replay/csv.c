@@ -113,9 +113,8 @@ static bool is_heading(const csv *in, char *const *fields, size_t count)
 /* How the file is read: in few words where its heading says name,seconds and nothing else. */
 static int tell_form(csv *in, char *const *names)
 {
-    static const char *const scales[] = {[0] = "ns", [3] = "us", [6] = "ms", [9] = "s"};
     const sf_csv_form *form = &in->form, plain = sf_csv_form_plain();
-    const char *in_units = form->counts_samples ? "samples" : scales[form->exponent];
+    const char *in_units = form->counts_samples ? "samples" : sf_csv_scale_name(form->exponent);
     char name[64] = "", time[64] = "";
     if (form->unit == plain.unit && form->time == plain.time && form->count == plain.count &&
         form->exponent == plain.exponent && form->names_scale && !form->counts_samples &&

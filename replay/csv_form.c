@@ -233,6 +233,12 @@ static role role_of(const char *name, int *exponent)
     return found;
 }
 
+const char *sf_csv_scale_name(int exponent)
+{
+    static const char *const names[] = {[0] = "ns", [3] = "us", [6] = "ms", [9] = "s"};
+    return names[exponent];
+}
+
 int sf_csv_scale(const char *name)
 {
     int exponent;

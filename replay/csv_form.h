@@ -35,6 +35,9 @@ typedef struct sf_csv_form {
 /** A unit's name and a time in seconds. */
 sf_csv_form sf_csv_form_plain(void);
 
+/** "ns" of 0, "us" of 3, "ms" of 6, "s" of 9. */
+const char *sf_csv_scale_name(int exponent);
+
 /** The exponent by which times below this heading become ns: 9 of seconds, 6 of ms, 3, 0; or one of the two
  * above. Headings are UTF-8 or Latin-1. */
 int sf_csv_scale(const char *name);

@@ -374,8 +374,7 @@ static void take_duration(sf_recording *recording, const reading *in)
 
 static int tell_form(sf_recording *recording, const reading *in)
 {
-    static const char *const scales[] = {[0] = "ns", [3] = "us", [6] = "ms", [9] = "s"};
-    const char *in_units = in->counts_samples ? "samples" : scales[in->exponent];
+    const char *in_units = in->counts_samples ? "samples" : sf_csv_scale_name(in->exponent);
     const char *how = in->times == NULL                  ? "a unit of each vector"
                       : in->times->kind == SF_MAT_CELL   ? "a unit of each cell of "
                       : in->times->kind == SF_MAT_STRUCT ? "a unit of each field of "

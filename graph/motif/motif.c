@@ -258,9 +258,8 @@ static int find_vertex(parser *p, const scope *s, const token *name, uint32_t *v
 
 static int read_comparison(parser *p, sf_comparison *comparison)
 {
-    static const char *const symbols[] = {"=", "!=", "<", "<=", ">", ">="}; /* as sf_comparison */
     for (int i = 0; i < 6; i++) {
-        if (take_symbol(p, symbols[i])) {
+        if (take_symbol(p, sf_comparison_name((sf_comparison)i))) {
             *comparison = (sf_comparison)i;
             return SF_OK;
         }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """synfire mine and count: fields, exact counts, options, refusals."""
 import functools
+import importlib.util
 import json
 import math
 import os
@@ -420,6 +421,14 @@ class Occurrences(OfTheDemo):
         self.assertEqual([known[e["id"]] for e in out["episodes"]], [e["count"] for e in out["episodes"]])
         self.assertIn("every spike time of each", self.synfire("info", "occurrences.h5").stdout)
         self.refuses(65, "holds occurrences of episodes", "mine", "occurrences.h5")
+
+    @unittest.skipUnless(importlib.util.find_spec("h5py"), "no Python module h5py")
+    def test_what_was_looked_for_is_said_as_options_have_it(self):
+        import h5py
+        self.synfire(*CHAINS, "--delay", "4:6,0.5:20", "--closed", "--occurrences", "looked.h5")
+        with h5py.File("looked.h5") as file:
+            self.assertEqual(file.attrs["configuration"].decode(), "mine:\n  delays_ms: 4:6,0.5:20\n  min_count: 60\n  max_size: 4\n"
+                             "  repeats: false\n  closed: true\n  min_distance_um: 0\n")
 
     def test_as_csv_they_are_as_many_with_delays_inside_and_no_overlap(self):
         out, found = self.document(*MINE, "--occurrences", "occurrences.csv"), {}
