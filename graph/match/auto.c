@@ -9,6 +9,7 @@
 #include "graph/match/made_space.h"
 #include "graph/match/search.h"
 #include "graph/match/split.h"
+#include "graph/match/tuned.h"
 
 #include "core/backend/find.h"
 #include "core/clock.h"
@@ -16,9 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Steps of the core, if links were independent: a search of fewer is over before it is sampled. */
-#define WORTH_A_LOOK 2000
 
 typedef struct run {
     sf_match_search search;
@@ -102,7 +100,7 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
 static double seconds_here(const void *context)
 {
     run *r = (run *)(uintptr_t)context;
-    if (sf_match_core_steps(r->space, r->search.plan) < WORTH_A_LOOK) return 0;
+    if (sf_match_core_steps(r->space, r->search.plan) < WORTH_SAMPLING) return 0;
     if (r->terms.items == NULL && open_rows(r, NULL) != SF_OK) return 0;
     sf_match_sample sample = sf_match_sample_tree(&r->search);
     r->cost = sf_match_cost_of_search(r->space, &r->terms, &sample, r->search.job->threads);

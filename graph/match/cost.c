@@ -2,66 +2,13 @@
 #include "graph/match/cost.h"
 
 #include "graph/match/needs.h"
+#include "graph/match/tuned.h"
 
 #include <math.h>
 
-/*
- * Measured on 16 virtual cores of an Intel Xeon with an NVIDIA H200 and, what is the CPU's, on two of an AMD
- * EPYC: bench/results/matching.md. They need be right within a factor of two: the better
- * of two ways that differ by less is no loss worth telling.
- */
-
-/* ---- the CPU ---- */
-
-/* Making a space: a data vertex that could be a candidate, what one that is must be next to, to be found by
- * its label or without, and each neighbour of these that is looked at; of graphs whose vertices' masks a
- * cache holds, and of others. */
-#define CACHED_VERTICES (1u << 17)
 static const struct looking {
     double member, labelled, unlabelled, neighbour;
-} cached = {20e-9, 50e-9, 10e-9, 3e-9}, scattered = {90e-9, 100e-9, 60e-9, 60e-9};
-
-/* A neighbour where the pattern says more of the two than one edge: its edges are searched. */
-#define CLOSE_LOOK_SECONDS 70e-9
-
-/* The shortest search, planned and begun, in spaces. */
-#define LEAST_SEARCH 0.4
-
-/* A search: what a step takes at least. */
-#define STEP_SECONDS 25e-9
-
-/* A step of a term. Steps are expected too few, 2 to 9 times: this makes up for some of it. */
-#define TERM_STEP_SECONDS 300e-9
-#define TERM_THREADS 2.0 /* more do not make a sum sooner */
-
-/* To start a thread, one after the other, and what each does of the work of one alone. */
-#define THREAD_SECONDS 40e-6
-#define THREAD_SHARE 0.5
-#define BLOCK 4096 /* data vertices, which a thread takes at a time */
-
-/* ---- a device ---- */
-
-/* Making a space: at all, for each vertex of the pattern, for that each of the graph, and for each neighbour.
- */
-#define MAKING_SECONDS 0.10e-3
-#define MAKING_VERTEX_SECONDS 0.03e-3
-#define SIEVING_SECONDS 0.05e-9
-#define NEIGHBOUR_SECONDS 0.1e-9
-
-/* Sending a space that the CPU has made, and fetching one: at all, an array, and a byte. */
-#define SENDING_SECONDS 0.05e-3
-#define ARRAY_SECONDS 6e-6
-#define SENT_BYTE_SECONDS 0.3e-9
-#define FETCHED_BYTE_SECONDS 1e-9
-
-/* Copying a graph: at all, and a byte. */
-#define COPYING_SECONDS 0.2e-3
-#define COPIED_BYTE_SECONDS 0.1e-9
-
-/* A search: at all, for each vertex of the pattern, and for each candidate that is tried, of many. */
-#define LAUNCH_SECONDS 0.06e-3
-#define LAUNCH_VERTEX_SECONDS 0.01e-3
-#define TRY_SECONDS 0.025e-9
+} cached = CACHED_LOOKS, scattered = SCATTERED_LOOKS;
 
 /* ---- spaces ---- */
 
@@ -235,7 +182,7 @@ double sf_match_core_steps(const sf_space *s, const sf_plan *plan)
 
 double sf_match_cost_here(const sf_space *space, const sf_plan *plan, unsigned threads)
 {
-    double alone = STEP_SECONDS * (double)sf_match_patience(threads);
-    double seconds = STEP_SECONDS * sf_match_core_steps(space, plan);
+    double alone = LEAST_STEP_SECONDS * (double)sf_match_patience(threads);
+    double seconds = LEAST_STEP_SECONDS * sf_match_core_steps(space, plan);
     return making(space->query, threads).here + by_threads(seconds, alone, threads);
 }

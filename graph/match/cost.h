@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a search for a pattern takes, on the CPU and on a device: all that says where it is done is in cost.c,
- * with the constants and where they were measured. Seconds of a device are of one that is running.
+ * What a search for a pattern takes, on the CPU and on a device: what says where it is done, by the
+ * constants of tuned.h. Seconds of a device are of one that is running.
  */
 #ifndef SF_GRAPH_MATCH_COST_H
 #define SF_GRAPH_MATCH_COST_H

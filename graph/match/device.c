@@ -2,6 +2,7 @@
 #include "graph/match/device.h"
 
 #include "graph/match/made_space.h"
+#include "graph/match/tuned.h"
 
 #include "core/backend/match.h"
 #include "core/error.h"
@@ -420,11 +421,6 @@ int sf_match_sample_on_device(sf_device *device, const sf_match_job *job, const 
 }
 
 /* ---- the best of several plans ---- */
-
-/* Steps, if links were independent, of a search that 0.1 ms for samples are worth it for; and candidates, as
- * sampled, of one that the same for every vertex is: some 2 ms of a GPU. */
-#define WORTH_A_SAMPLE 1e6
-#define WORTH_COMPARING 1e8
 
 static atomic_int compared = SF_PLANS_WORTH;
 

@@ -2,27 +2,13 @@
 #include "graph/match/estimate.h"
 
 #include "graph/match/lists.h"
+#include "graph/match/tuned.h"
 
 #include "core/random.h"
 
 #include <math.h>
 
 enum { LEAST_DESCENTS = 32, MOST_DESCENTS = 8192 }; /* into the tree of the search */
-
-/* The share of a search that estimating it may take. */
-#define ESTIMATING 0.02
-
-/* Lists: what the candidates of a step take, and each entry of the lists that hold them. */
-#define STEP_SECONDS 80e-9
-#define ENTRY_SECONDS 1.7e-9
-
-/* Bitmaps: what a candidate takes, one of the last step of the core, and each word that it cuts. */
-#define MATCH_SECONDS 25e-9
-#define COUNT_SECONDS 6e-9
-#define WORD_SECONDS 0.25e-9
-
-/* Of vertices that are counted together each set of them is cut: what that takes beside its words. */
-#define SET_SECONDS 20e-9
 
 /* Of the lists that hold the candidates of a step. */
 typedef struct lengths {
@@ -124,14 +110,14 @@ static double add_step(sf_lists *s, estimate *e, uint32_t depth, double branches
     const sf_order_step *step = &plan->steps[depth];
     const bool is_core = depth < plan->core, by_rows = s->base.search->rows != NULL;
     lengths l = lengths_of(s, step);
-    double seconds = STEP_SECONDS + ENTRY_SECONDS * (l.sum + s->length[step->vertex]);
+    double seconds = LIST_STEP_SECONDS + ENTRY_SECONDS * (l.sum + s->length[step->vertex]);
     if (by_rows)
         e->all.seconds += branches * (is_core ? domain_seconds(s, depth) : 0);
     else
         e->all.seconds += branches * seconds;
     e->all.steps += is_core ? branches * s->length[step->vertex] : 0;
     e->all.tried += depth > 0 && (is_core || !is_counted(plan, step)) ? branches * l.least : 0;
-    return depth > 0 ? seconds : STEP_SECONDS; /* the first candidates are no list */
+    return depth > 0 ? seconds : LIST_STEP_SECONDS; /* the first candidates are no list */
 }
 
 static void descend_once(sf_lists *s, estimate *e)

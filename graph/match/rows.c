@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/rows.h"
 
+#include "graph/match/tuned.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 
 #include <stdatomic.h>
 #include <string.h>
-
-/* All rows together. */
-#define MOST_BYTES ((uint64_t)256 << 20)
-
-/* What a step by lists takes, what a link takes to become a bit, and a byte of rows to be made. */
-#define STEP_SECONDS 60e-9
-#define LINK_SECONDS 1e-9
-#define BYTE_SECONDS 0.15e-9
-
-/* A search of fewer steps is over before it is known whether rows would pay. */
-#define WORTH_A_LOOK 100
-
-/* An intersection of lists costs by their entries, one of bitmaps by its words: of this many at most for each
- * entry, and always where there are few. */
-#define WORDS_PER_ENTRY 12.0
-#define FEW_WORDS 128
 
 static atomic_int wanted = SF_ROWS_WORTH;
 
@@ -109,7 +95,7 @@ static bool is_worth(const maker *m)
         }
     }
     seconds += BYTE_SECONDS * (double)bytes;
-    return bytes <= MOST_BYTES && seconds < STEP_SECONDS * m->plan->work;
+    return bytes <= MOST_ROW_BYTES && seconds < LIST_STEP_SECONDS * m->plan->work;
 }
 
 /* ---- the common lists ---- */
@@ -290,7 +276,7 @@ int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_e
 {
     *rows = (sf_rows){0};
     maker m = {rows, space, plan, space->query, NULL};
-    bool is_short = plan->work < WORTH_A_LOOK && atomic_load(&wanted) == SF_ROWS_WORTH;
+    bool is_short = plan->work < WORTH_ROWS && atomic_load(&wanted) == SF_ROWS_WORTH;
     if (is_short || !can_be(m.query)) return SF_OK;
     int status = make_lists(&m);
     if (status == SF_OK && is_worth(&m)) {
@@ -320,7 +306,7 @@ static bool have_room(const maker *m)
             bytes += bytes_of(m, &k);
         }
     }
-    return bytes <= MOST_BYTES && atomic_load(&wanted) != SF_ROWS_NEVER;
+    return bytes <= MOST_ROW_BYTES && atomic_load(&wanted) != SF_ROWS_NEVER;
 }
 
 /* A list has no more than all candidates in it, and than the data vertices that any of its vertices may be.

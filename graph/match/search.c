@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/search.h"
 
+#include "graph/match/tuned.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
@@ -119,9 +121,6 @@ static uint64_t share_given(const sf_share *s)
 }
 
 /* ---- the search ---- */
-
-/* For each thread that would be started. */
-#define PATIENCE 1024
 
 uint64_t sf_match_patience(unsigned threads)
 {

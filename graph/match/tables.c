@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/match/tables.h"
 
+#include "graph/match/tuned.h"
+
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
@@ -8,10 +10,7 @@
 
 #include <string.h>
 
-enum { CHUNKS = 64, VALUES_PER_STEP = 16 /* of a row, that take as long as a step */ };
-
-/* Steps of a table: fewer are done before threads have begun. */
-#define WORTH_THREADS 3e4
+enum { CHUNKS = 64 };
 
 /* The sum over the places of one block, `v`, of what its children came to. */
 typedef struct product {

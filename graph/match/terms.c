@@ -2,6 +2,7 @@
 #include "graph/match/terms.h"
 
 #include "graph/match/rows.h"
+#include "graph/match/tuned.h"
 
 #include "core/error.h"
 #include "core/memory.h"
@@ -11,28 +12,6 @@
 #include <string.h>
 
 enum { MOST_TERMS = 256, MOST_PAIRS = SF_TERM_MOST * (SF_TERM_MOST - 1) / 2 };
-
-/* A search of fewer steps is over before terms are planned. */
-#define WORTH_PLANNING 3e5
-
-/* Steps of terms that are worth one of a search. Links are taken for independent, which around hubs they are
- * not: what is expected of many vertices, as a search matches, is too little by more than of the few of a
- * component (6 to 30 times with 7 vertices of a power-law graph). */
-#define STEP_RATIO 0.5
-
-/* Of the steps that a search takes, for how many one term is planned. */
-#define STEPS_PER_TERM 2e4
-
-/* In steps of a search: what a link takes in a table, a value of one that is full, and a word of a set. */
-#define LINK_STEPS 0.05
-#define VALUE_STEPS 0.01
-#define WORD_STEPS 0.05
-
-/* Of a table. */
-#define MOST_VALUES 0x1p23
-
-/* Links are those of hubs: of two that share an end there are more by this than if all had equally many. */
-#define HUBS 4
 
 static atomic_int wanted = SF_TERMS_WORTH;
 
