@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/live.h"
 
-#include "core/backend/bandwidth.h"
 #include "core/backend/tick.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/normal.h"
 #include "density/samples.h"
+#include "density/shared/bandwidth.h"
 #include "density/spectral.h"
 
 #include <math.h>

@@ -5,9 +5,9 @@
  */
 #include "density/bandwidth.h"
 
-#include "core/backend/bandwidth.h"
 #include "core/error.h"
 #include "density/pairs.h"
+#include "density/shared/bandwidth.h"
 
 #include <math.h>
 

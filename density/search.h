@@ -3,7 +3,7 @@
 #ifndef SF_DENSITY_SEARCH_H
 #define SF_DENSITY_SEARCH_H
 
-#include "core/backend/bandwidth.h"
+#include "density/shared/bandwidth.h"
 
 #include <synfire/error.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/spectral.h"
 
-#include "core/backend/bandwidth.h"
 #include "core/error.h"
+#include "density/shared/bandwidth.h"
 
 #include <math.h>
 

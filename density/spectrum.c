@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "density/spectrum.h"
 
-#include "core/backend/bandwidth.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "density/exponential.h"
+#include "density/shared/bandwidth.h"
 #include "density/spread.h"
 
 #include <math.h>

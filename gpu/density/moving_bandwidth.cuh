@@ -7,7 +7,7 @@
 #include "gpu/density/power.cuh"
 
 extern "C" {
-#include "core/backend/bandwidth.h"
+#include "density/shared/bandwidth.h"
 }
 
 namespace

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engines of Cao et al. on the device, by the state machine of core/backend/machine.h, one machine a
+ * The engines of Cao et al. on the device, by the state machine of mine/shared/machine.h, one machine a
  * thread.
  *
  *   ptpe      a thread for each episode, over the whole stream
@@ -14,8 +14,8 @@
  * spikes of the episode's units, one after the other; mtpe divides it by the segments and multiplies the work
  * by the nodes.
  */
-#include "core/backend/machine.h"
 #include "gpu/mine/stream.cuh"
+#include "mine/shared/machine.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The counts of all pairs of a sliding window on the device: a chain for a delay and a pair, and a thread for
- * each that moves it along (core/backend/pair_chain.h).
+ * each that moves it along (mine/shared/pair_chain.h).
  *
  * Cost of a move: 16 bytes for a delay and a pair of units that fire, and the spikes of both that come, go,
  * and lie within the delay of those. Neighbouring threads have the same first unit and neighbouring second
@@ -13,8 +13,8 @@
 #include "gpu/mine/stream.cuh"
 
 extern "C" {
-#include "core/backend/pair_chain.h"
 #include "core/backend/pairs.h"
+#include "mine/shared/pair_chain.h"
 }
 
 #define THREADS 256u

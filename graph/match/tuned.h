@@ -22,9 +22,10 @@
     {                                                                                                        \
         90e-9, 100e-9, 60e-9, 60e-9                                                                          \
     }
-#define CLOSE_LOOK_SECONDS 70e-9 /**< a neighbour whose edges are searched, as the pattern says more of it   \
-                                  */
-#define LEAST_SEARCH 0.4         /**< the shortest search, planned and begun, in spaces */
+#define CLOSE_LOOK_SECONDS                                                                                   \
+    70e-9                /**< a neighbour whose edges are searched, as the pattern says more of it           \
+                          */
+#define LEAST_SEARCH 0.4 /**< the shortest search, planned and begun, in spaces */
 
 /* ---- threads (cost.c, search.c, tables.c) ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The engines of Cao et al. on CPU threads, by the state machine of core/backend/machine.h.
+ * The engines of Cao et al. on CPU threads, by the state machine of mine/shared/machine.h.
  *
  *   ptpe      a thread counts an episode over the whole stream
  *   mtpe      the stream is cut into segments, each counted by as many machines as the episode has nodes:
@@ -9,12 +9,12 @@
  *   two-pass  ptpe without lower bounds first, which is cheap and never less; then ptpe for what is left,
  *             or for all where a sample tells that a first pass does not pay
  */
-#include "core/backend/machine.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/thread.h"
 #include "mine/cao/crossover.h"
 #include "mine/engine.h"
+#include "mine/shared/machine.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The counts of all pairs on the test plugin's devices: the chains that GPUs have, one after the other. */
 #include "core/backend/pairs.h"
-#include "core/backend/pair_chain.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "mine/shared/pair_chain.h"
 #include "plugin/plugin.h"
 
 #include <string.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting in segments: the state machines of core/backend/machine.h joined over cuts in the worst places,
+ * Counting in segments: the state machines of mine/shared/machine.h joined over cuts in the worst places,
  * between spikes at one instant and inside occurrences, and the engines that cut, on streams whose spikes
  * crowd where they do.
  */
 #include "support/support.h"
 
 #include "core/backend/find.h"
-#include "core/backend/machine.h"
 #include "mine/engine.h"
 #include "mine/mine.h"
+#include "mine/shared/machine.h"
 #include "oracle/count_oracle.h"
 
 #define MOST_SEGMENTS 64u

@@ -4,8 +4,8 @@
  * a spectrum (density/spectrum.h), whose sums each does in its own way, and the search for where a derivative
  * is zero.
  */
-#ifndef SF_CORE_BACKEND_BANDWIDTH_H
-#define SF_CORE_BACKEND_BANDWIDTH_H
+#ifndef SF_DENSITY_SHARED_BANDWIDTH_H
+#define SF_DENSITY_SHARED_BANDWIDTH_H
 
 #include "core/anywhere.h"
 

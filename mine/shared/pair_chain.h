@@ -6,10 +6,10 @@
  *
  * Positions of the stream wrap at 2^32: those of a window lie within 2^31 of each other.
  */
-#ifndef SF_CORE_BACKEND_PAIR_CHAIN_H
-#define SF_CORE_BACKEND_PAIR_CHAIN_H
+#ifndef SF_MINE_SHARED_PAIR_CHAIN_H
+#define SF_MINE_SHARED_PAIR_CHAIN_H
 
-#include "core/backend/machine.h"
+#include "mine/shared/machine.h"
 
 /** A stretch of the window, and in it a segment: what comes, or what stays. Spikes are by place: first[u] ..
  * first[u + 1] - 1 are those of unit u, in order. */

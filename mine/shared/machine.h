@@ -11,8 +11,8 @@
  * With room for one mark and delays whose lower bound is -1 it counts the episode without lower bounds, which
  * is never less than the episode's count.
  */
-#ifndef SF_CORE_BACKEND_MACHINE_H
-#define SF_CORE_BACKEND_MACHINE_H
+#ifndef SF_MINE_SHARED_MACHINE_H
+#define SF_MINE_SHARED_MACHINE_H
 
 #include "core/anywhere.h"
 
