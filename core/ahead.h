@@ -11,10 +11,9 @@
 #define SF_AHEAD_MOST (UINT64_C(1) << 26) /**< items that room is made for before they come */
 #define SF_AHEAD_LEAST 1024               /**< the pace of so small a part of the whole says nothing */
 
-/**
- * Of how many items to make room for where `needed` have come in passed_ns: as many as whole_ns will bring at
- * that pace, and a little more; `needed` where nothing is known (whole_ns 0) or that is more.
- */
+/** The number of items to make room for when `needed` have come within passed_ns: those that whole_ns will
+ * bring at that rate, and a few more. At least `needed`, which is the result too where whole_ns is 0 (not
+ * known). */
 static inline uint64_t sf_room_ahead(uint64_t needed, int64_t passed_ns, int64_t whole_ns)
 {
     int64_t least_ns = whole_ns / SF_AHEAD_LEAST + 1;

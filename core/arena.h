@@ -10,13 +10,14 @@ typedef struct sf_arena {
     struct sf_arena_chunk *newest;
 } sf_arena;
 
-/** The first chunk, of so many bytes, written to so that the system has made its pages. SF_NO_MEMORY. */
+/** Allocates the first chunk, of this many bytes, and writes to it so that the system maps its pages now.
+ * SF_NO_MEMORY. */
 int sf_arena_open(sf_arena *arena, size_t bytes);
 
 /** count * size bytes, aligned for any type and not cleared; NULL where memory is out. */
 void *sf_arena_take(sf_arena *arena, size_t count, size_t size);
 
-/** Of the block that was taken last only the first `bytes` are needed. */
+/** Gives back all but the first `bytes` of the block that was taken last. */
 void sf_arena_trim(sf_arena *arena, void *block, size_t bytes);
 
 /** All blocks are given back; a chunk of up to 4 MiB stays for others. */

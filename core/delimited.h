@@ -16,7 +16,7 @@ typedef struct sf_delimited {
     size_t column_count, row_count; /**< the line of names is no row */
     char *text;                     /**< what the cells point into */
     char **cells;                   /**< row by row, the names first */
-    size_t *lines;                  /**< of each row, where it begins, from 1; of the names first */
+    size_t *lines;                  /**< the 1-based line that each row begins on; first that of the names */
     size_t cell_count, cell_capacity, line_count, line_capacity;
 } sf_delimited;
 

@@ -36,7 +36,7 @@ void sf_durations_add(sf_durations *durations, int64_t took_ns)
     atomic_store_explicit(&durations->last_ns, value, memory_order_relaxed);
 }
 
-/* Of the counts that were seen, whatever is added meanwhile. */
+/* Uses the counts as read once; other threads may add to them meanwhile. */
 static double quantile_ms(const uint64_t *counts, uint64_t total, double share, double most_ms)
 {
     uint64_t wanted = (uint64_t)ceil(share * (double)total), before = 0;

@@ -26,8 +26,8 @@ static inline uint64_t sf_hash_integer(uint64_t hash, uint64_t value)
     return sf_hash_bytes(hash, little_endian, sizeof little_endian);
 }
 
-/** Of a sequence of integers, a polynomial in a fixed base modulo the prime 2^61 - 1: the digests of two
- * stretches give that of both. Start with SF_DIGEST_EMPTY. */
+/** Digest of a sequence of integers: a polynomial in a fixed base modulo the prime 2^61 - 1, so that the
+ * digests of two parts give that of the whole. Start with SF_DIGEST_EMPTY. */
 typedef struct sf_digest {
     uint64_t value;
     uint64_t power; /**< of the base, as high as the sequence is long */

@@ -58,8 +58,8 @@ typedef struct sf_key {
     const char *option;   /**< its name on command lines; NULL: the key, with - for _ and without its unit */
     const char *argument; /**< what stands for a value in help; NULL: its words */
     const char *what;     /**< a sentence for help, which adds bounds and default; of a form it is all */
-    /** Of a form: reads it into the struct, which may borrow the text. Fails by what was found and expected.
-     */
+    /** Reads a text of a form of its own into the struct, which may borrow the text. Fails with what was
+     * found and what was expected. */
     int (*read)(void *object, const char *text, sf_error *error);
 } sf_key;
 
@@ -130,8 +130,8 @@ void sf_keys_init(const sf_key_table *table, void *options, size_t size);
 int sf_keys_read(const sf_key_table *table, void *own, const void *options, const char *what,
                  sf_error *error);
 
-/** Sets a number, time, choice or switch (true, false) from text; of a text only whether it may be is told.
- * False, and nothing is set, where it is no value of this key. */
+/** Sets a number, time, choice or switch (true, false) from text; a text is only checked, not set. False,
+ * with nothing set, if it is no value of this key. */
 bool sf_key_parse(const sf_key *key, void *object, const char *text);
 
 /** The number that this key has, of a time in its unit; NaN of what is none. */

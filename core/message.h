@@ -71,7 +71,7 @@ int sf_message_rank(sf_message *message, sf_team *team, sf_error *error);
  */
 sf_message *sf_message_top(const sf_message *message, size_t most, const char *const *ids, size_t id_count);
 
-/** Bytes of memory that a message takes with its arrays; of names and patterns, which are short, about. */
+/** Bytes of memory that a message and its arrays take; names and patterns, which are short, are estimated. */
 size_t sf_message_bytes(const sf_message *message);
 
 #endif

@@ -16,7 +16,7 @@ typedef enum sf_msgpack_type {
     SF_MSGPACK_LIST
 } sf_msgpack_type;
 
-/** A value; of a map or list its head, after which its values follow. */
+/** One value. Of a map or a list it is the head, and its values follow. */
 typedef struct sf_msgpack_value {
     sf_msgpack_type type;
     bool is_boolean; /**< whole, 1 or 0 */
@@ -35,7 +35,7 @@ typedef struct sf_msgpack {
  */
 bool sf_msgpack_take(sf_msgpack *from, sf_msgpack_value *value);
 
-/** Passes over so many values and all that is in them, whatever its depth. */
+/** Skips this many values with everything nested in them, at any depth. */
 bool sf_msgpack_pass_over(sf_msgpack *from, uint64_t count);
 
 #endif

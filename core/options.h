@@ -25,7 +25,8 @@ void sf_options_init(void *options, size_t size, const void *defaults, size_t kn
 int sf_options_read(void *own, const void *defaults, size_t known, const void *options, const char *what,
                     sf_error *error);
 
-/** Fills the caller's columns, as many as its size has room for, from `own`; what there is not is zeroed. */
+/** Copies `own` into the caller's struct, up to the size that the caller set; members that `own` does not
+ * have are zeroed. */
 void sf_columns_fill(void *columns, const void *own, size_t known);
 
 #endif

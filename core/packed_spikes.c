@@ -26,8 +26,8 @@ static uint64_t pack(uint64_t *restrict packed, const sf_spike *restrict spikes,
     return beyond;
 }
 
-/* In spikes: they are packed so many at a time, while others are fetched ahead: by itself the processor does
- * that within a page alone. */
+/* In spikes: this many are packed at a time while later ones are prefetched; the hardware prefetches only
+ * within a page. */
 #define AT_ONCE ((size_t)64)
 #define AHEAD ((size_t)512)
 #define A_LINE ((size_t)4)

@@ -9,7 +9,8 @@
 #define SF_CORE_RANDOM_H
 
 #ifdef __cplusplus
-extern "C++" { /* they hold templates there, whoever includes this file as C */
+extern "C++" { /* Random123 declares templates in C++, also for those who include this header inside extern
+                  "C" */
 #endif
 #include <Random123/philox.h>
 #include <math.h>

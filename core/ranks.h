@@ -30,8 +30,7 @@ typedef struct sf_ranks_way {
                  void *context);
 } sf_ranks_way;
 
-/** From now on this thread is one of several ranks, until it is told NULL. `way` is borrowed. SF_NO_MEMORY.
- */
+/** Makes the calling thread one of several ranks, until called with NULL. `way` is borrowed. SF_NO_MEMORY. */
 int sf_ranks_use(const sf_ranks_way *way, sf_error *error);
 
 /** In a process that a rank has made for work of its own: there are no others, and its place stays. */
@@ -54,7 +53,8 @@ int sf_ranks_agree(int status, sf_error *error);
 /** The same, as the last call of all: a rank that has made more or fewer of them than the others is told. */
 int sf_ranks_end(int status, sf_error *error);
 
-/** Of `items`, of `size` bytes each, every rank has filled its share: now all have all of them. */
+/** `items` elements of `size` bytes, of which every rank has filled its own share: afterwards all ranks have
+ * all of them. */
 int sf_ranks_collect(void *items, size_t count, size_t size, int status, sf_error *error);
 
 /** sums[i] becomes its sum over the ranks. */

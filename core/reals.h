@@ -15,7 +15,8 @@ void sf_counts_sort(uint64_t *counts, size_t count);
  * they are not in order yet. */
 bool sf_times_settle(int64_t *times_ns, size_t count);
 
-/** Puts them in order; of an even number the mean of the middle two, NaN of none. */
+/** Sorts the values and returns their median: the mean of the middle two where their number is even, NaN
+ * where there are none. */
 double sf_reals_median(double *values, size_t count);
 
 /** Index of the first that is at least `least`; `count` where none is. */

@@ -44,8 +44,8 @@ struct sf_recording {
     sf_units units;
     sf_spike *spikes; /**< ordered by (time_ns, unit) */
     size_t spike_count;
-    /** Of units that a selection left out, ordered, in the times that it kept; or NULL. What all units share
-     * is in them too. */
+    /** Spikes of units that a selection left out, ordered, within the times that it kept; or NULL. What all
+     * units share, such as network bursts, is looked for in them, too. */
     sf_spike *others;
     size_t other_count;
     sf_marker *markers; /**< ordered by time_ns */
@@ -145,8 +145,8 @@ int sf_recording_finish(sf_recording *recording, sf_error *error);
 /** Index of the first spike with time_ns >= time. spikes are sorted. */
 size_t sf_spikes_lower_bound(const sf_spike *spikes, size_t count, int64_t time_ns);
 
-/** Of the names of units, and of spikes by their time since the first: the same data give it on every
- * machine, held or read in pieces. */
+/** Digest of the unit names and of the spikes by their time since the first: equal data give equal digests on
+ * every machine, whether held in memory or read in pieces. */
 uint64_t sf_recording_hash(const sf_recording *recording);
 
 /** Puts a spike behind those of the digest; spike[-1] is the one before where it follows one. */

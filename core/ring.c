@@ -77,7 +77,8 @@ static uint64_t discard_oldest(sf_ring *ring, uint64_t tail, void (*discard)(voi
     return kept_from;
 }
 
-/* How many items are there, of `most`, after giving up what lies beyond the limit; *tail is the first. */
+/* The number of items in the ring, at most `most`, once those beyond the limit are given up; *tail is the
+ * first of them. */
 static size_t find_items(sf_ring *ring, uint64_t *tail, size_t most, void (*discard)(void *item))
 {
     *tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);

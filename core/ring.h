@@ -50,10 +50,8 @@ size_t sf_ring_push(sf_ring *ring, const void *items, size_t count);
  */
 size_t sf_ring_pop(sf_ring *ring, void *items, size_t most, void (*discard)(void *item));
 
-/**
- * Consumer: as sf_ring_pop, but the items stay where they are, for reading, until sf_ring_release lets go the
- * first so many of them; fewer than there are where the ring wraps. Real-time safe.
- */
+/** Consumer: like sf_ring_pop, but the items stay in the ring for reading until sf_ring_release removes them
+ * from the front. Returns fewer items than there are where the ring wraps. Real-time safe. */
 size_t sf_ring_look(sf_ring *ring, const void **items, size_t most, void (*discard)(void *item));
 void sf_ring_release(sf_ring *ring, size_t count);
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Blocks of fewer bytes the system's allocator keeps by itself; no more than so many bytes, in so many
- * blocks, are kept here. */
+/** Smaller blocks are left to the system's allocator, which keeps them itself; at most this many bytes, in at
+ * most this many blocks, are kept here. */
 #define SF_SPARE_LARGE ((size_t)128 << 10)
 #define SF_SPARE_BYTES ((size_t)256 << 20)
 #define SF_SPARE_BLOCKS 64

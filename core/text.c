@@ -314,8 +314,8 @@ static bool is_digit(char letter)
     return letter >= '0' && letter <= '9';
 }
 
-/* Of two runs of digits the longer is the greater, once zeros before them are passed. Both texts are behind
- * their runs then. */
+/* The longer of two runs of digits is the larger number, once leading zeros are skipped. Afterwards both
+ * texts are behind their runs. */
 static int compare_runs(const char **left, const char **right)
 {
     while (**left == '0')

@@ -41,7 +41,7 @@ bool sf_bell_wait(sf_bell *bell, int timeout_ms); /**< true where it rang; clear
 /** Cores this process may run on, at least 1. */
 unsigned sf_thread_cores(void);
 
-/** From so many spikes on a pass over them pays for threads. */
+/** The number of spikes from which on a pass over them is worth several threads. */
 #define SF_SPIKES_FOR_THREADS 1000000
 
 /** Parts that such a pass is cut into; fewer spikes are one part. */
@@ -65,8 +65,7 @@ static inline unsigned sf_spikes_threads(size_t count)
     return count < SF_SPIKES_FOR_THREADS ? 1 : sf_thread_cores();
 }
 
-/** From now on the calling thread is told that it has so many, others taking the rest; 0: all of them again.
- */
+/** Limits sf_thread_cores() of the calling thread to `cores`, because others use the rest; 0: no limit. */
 void sf_thread_allot(unsigned cores);
 
 /** "AMD EPYC 9654": what the system calls the processor; "unknown processor" where it does not say. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a frame that is held: its items lie in `held`, one frame after the other. */
+/* A frame that is held back: its items lie in `held`, one frame after the other. */
 typedef struct frame {
     size_t spikes, markers;
     int64_t clock_ns, arrival_ns;

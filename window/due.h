@@ -21,8 +21,8 @@
 /** Quartz clocks part by 200 ppm at most, and one that is being set (NTP) by 500. */
 #define SF_DUE_DRIFT_PPM 500
 
-/** Of a stream whose origin is told: since then, which may be hours ago, its clock may have gone away by
- * this. */
+/** The most that a clock may have drifted since an origin that the stream reports, which may be hours in the
+ * past. */
 #define SF_DUE_ORIGIN_PPM 100
 
 /** Zeroed: a new epoch, of which nothing has come. */

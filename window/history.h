@@ -19,7 +19,7 @@ typedef struct sf_history {
 
 void sf_history_free(sf_history *history);
 
-/** Room for so many spikes, at least, so that appending them moves none. SF_NO_MEMORY. */
+/** Makes room for at least this many spikes, so that appending them moves none. SF_NO_MEMORY. */
 int sf_history_reserve(sf_history *history, uint64_t capacity, sf_error *error);
 
 /** Appends spikes that follow those before in stream order. Where room is short it grows, by half at least:

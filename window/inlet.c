@@ -10,7 +10,7 @@
 
 #define NOTE_RING 1024
 
-/* What the source said beside its spikes: it holds once so many spikes and markers were taken in. */
+/* What the source reported beside its spikes: it applies once this many spikes and markers were taken in. */
 typedef struct note {
     uint64_t spikes_after, markers_after; /* as counted by the rings */
     int64_t clock_ns;                     /* INT64_MIN: none */

@@ -80,8 +80,8 @@ typedef struct sf_inlet sf_inlet;
  */
 bool sf_inlet_offer(sf_inlet *inlet, const sf_batch *batch);
 
-/** Source's thread: a batch of so many would be taken whole. With another policy than `block` it always is.
- */
+/** Source's thread: whether a batch of this size would be taken whole. Always true unless the policy is
+ * `block`. */
 bool sf_inlet_has_room(const sf_inlet *inlet, size_t spikes, size_t markers);
 
 /** How many spikes and markers a batch may have at most, with the policy `block`. */
@@ -129,7 +129,8 @@ const sf_held *sf_inlet_first(const sf_inlet *inlet);
 /** All that wait, in stream order. */
 const sf_held *sf_inlet_waiting(const sf_inlet *inlet, size_t *count);
 
-/** Lets go the first so many, of which so many were duplicates and so many went through. */
+/** Removes the first `count` items; the other two arguments say how many of them were duplicates and how many
+ * went on. */
 void sf_inlet_release(sf_inlet *inlet, size_t count, size_t duplicates, size_t kept);
 
 /** The first marker that waits and is not after time_ns, or NULL. Where many wait the first may always go. */

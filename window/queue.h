@@ -28,8 +28,8 @@ static inline void *sf_queue_at(const sf_queue *queue, uint64_t index)
 /** Twice the room; new room is zeroed. 0, or -1 with everything as it was. */
 int sf_queue_grow(sf_queue *queue);
 
-/** Room for so many items, more than there is; what is new is as it comes, for items that own nothing. 0, or
- * -1 likewise. */
+/** Makes room for this many items, more than there are; new room is not initialised, for items that own
+ * nothing. 0, or -1 likewise. */
 int sf_queue_grow_plain(sf_queue *queue, uint64_t room);
 
 /** Makes room for one more item, at index `end`. 0, or -1 with everything as it was. */

@@ -15,7 +15,8 @@ typedef struct sf_track_list {
     int64_t reach_ns;            /**< no occurrence lasts longer */
 } sf_track_list;
 
-/** Of episodes that sf_episode_check accepts. SF_NO_MEMORY, SF_UNAVAILABLE where there are too many. */
+/** Opens a list of episodes that sf_episode_check accepts. SF_NO_MEMORY, SF_UNAVAILABLE where there are too
+ * many. */
 int sf_track_list_make(sf_track_list *list, const sf_episode *episodes, size_t count, sf_error *error);
 void sf_track_list_free(sf_track_list *list);
 

@@ -8,7 +8,7 @@
 /* Lengths of blocks: 2^0, 2^1, ... segments. */
 #define LENGTHS 32
 
-/* Of a list that is being prepared, so many segments are laid out at once. */
+/* The number of segments that are laid out at once while a list is prepared. */
 #define SEGMENTS_AT_ONCE 4
 
 /* More spikes than these are not counted in a window. */

@@ -40,7 +40,7 @@ void sf_tracks_drop_before(sf_tracks *tracks, int64_t window_start_ns);
 
 uint64_t sf_tracks_segments(const sf_tracks *tracks); /**< in the window */
 
-/** counts[i] = count of the i-th episode in the segments that are there, taken alone. */
+/** counts[i] becomes the count of the i-th episode in the segments held, taken alone. */
 int sf_tracks_counts(sf_tracks *tracks, uint64_t *counts, sf_error *error);
 
 #endif

@@ -157,7 +157,7 @@ static void keep_partial(sf_watch *watch, node *list, const int64_t *before, int
         atomic_fetch_add_explicit(&watch->overflows, 1, memory_order_relaxed);
         return;
     }
-    /* Of two with the same end the later is as good or better. */
+    /* Of two partial occurrences with the same end, the one that began later is as good or better. */
     int64_t *times = entry(watch, list, same_end ? list->end - 1 : list->end++);
     if (list->length > 1) memcpy(times, before, (list->length - 1) * sizeof *times);
     times[list->length - 1] = time_ns;

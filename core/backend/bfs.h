@@ -8,7 +8,7 @@
 
 #include <synfire/graph.h>
 
-/** SF_BFS_GAMMA: whether a search goes on bottom-up with so many of all hubs in the frontier. */
+/** SF_BFS_GAMMA: whether a search goes on bottom-up, given this many hubs in the frontier of all hubs. */
 static inline bool sf_bfs_gamma(uint32_t in_frontier, uint32_t hubs)
 {
     return in_frontier * UINT64_C(10) > hubs * UINT64_C(3);

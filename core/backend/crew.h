@@ -35,8 +35,8 @@ static inline void sf_crew_clear(sf_crew *crew)
 /** Who is to take part. */
 typedef struct sf_crew_request {
     const char *device; /**< as include/synfire/device.h says; NULL is "auto" */
-    uint32_t most;      /**< of "cuda:all" so many at most; 0: the job cannot be divided */
-    bool forgiving;     /**< a device that is missing is told of in the note, and is no error */
+    uint32_t most;  /**< the maximum number of devices of "cuda:all" to use; 0: the job cannot be divided */
+    bool forgiving; /**< a device that is missing is told of in the note, and is no error */
     /**
      * Whether a device can do the job: SF_USAGE refuses one that is named, SF_UNAVAILABLE leaves it out with
      * a note; one that "auto" might take is then not taken.
@@ -56,8 +56,8 @@ uint32_t sf_devices_worth(double core_seconds);
 
 #define SF_DEVICE_SECONDS 10.0 /**< of a core's work, that a device more is worth it for */
 
-/** Tests and benchmarks: from now on a device is worth it for so many seconds of a core, 0: for any job; but
- * never more than `most`. SF_DEVICE_SECONDS and SF_MOST_DEVICES are what it begins with. */
+/** Tests and benchmarks: sets the work, in seconds of a core, from which a device pays (0: it always does),
+ * and the maximum number of devices. Initially SF_DEVICE_SECONDS and SF_MOST_DEVICES. */
 void sf_devices_set_worth(double core_seconds, uint32_t most);
 
 /** How many members are left. */
@@ -66,7 +66,7 @@ uint32_t sf_crew_left(const sf_crew *crew);
 /** "cuda:0", "cuda:all (2)" where more than one is left, "cpu" where none is. */
 void sf_crew_name(const sf_crew *crew, char name[32]);
 
-/** Bytes taken at most on the member that took most, of those left; what each took is logged. */
+/** The most bytes that any one member still in the pool took; the use of each member is logged. */
 uint64_t sf_crew_memory(const sf_crew *crew);
 
 /** Does an item on a member. SF_UNAVAILABLE: the member leaves, and another is to do it. */

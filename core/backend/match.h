@@ -18,7 +18,7 @@
 
 /* ---- candidate spaces, made on the device ---- */
 
-/** Of vertex v: targets[offsets[v]] .. targets[offsets[v + 1] - 1], ascending. */
+/** The neighbours of vertex v are targets[offsets[v]] .. targets[offsets[v + 1] - 1], ascending. */
 typedef struct sf_backend_neighbours {
     const uint64_t *offsets; /**< vertex_count + 1; the first need not be 0 */
     const uint32_t *targets;
@@ -154,7 +154,8 @@ typedef struct sf_backend_match_job {
     const uint32_t *set_first; /**< with it: of a set a pattern vertex whose candidates it holds */
     const sf_backend_match_lists *lists;
     uint32_t list_count;
-    uint32_t samples; /**< 0, or: no search, but `tried` of one, estimated from so many ways down its tree */
+    uint32_t samples; /**< 0; or search nothing and estimate `tried` of one search, from this many random
+                         descents into its tree */
     uint64_t most;    /**< stop beyond so many embeddings; UINT64_MAX: never */
     sf_backend_watch watch;
     uint32_t *rows; /**< or NULL. Where core == step_count: room for `most` rows of data vertices by step, in

@@ -22,7 +22,8 @@ typedef enum sf_moving_method {
     SF_MOVING_FIXED
 } sf_moving_method;
 
-/** SF_DOMAIN_LOG: samples of up to so many ticks are counts; a tick is under 1 % of those beyond. */
+/** SF_DOMAIN_LOG: samples of up to this many ticks are counted per tick; beyond it a tick is under 1 % of a
+ * sample. */
 #define SF_MOVING_TICKS 100
 
 /** An end of a picture that may be cut leaves out no more than this share. */
@@ -68,7 +69,7 @@ typedef struct sf_backend_moving_shape {
     const double *correction;    /**< modes + 1: by mode, one over the transform of the spreading kernel */
     const double *coefficients;  /**< of the spreading kernel (density/spread.h) */
     const double *cosine, *sine; /**< of pi j / (2 modes), j = 0 .. 2 modes - 1 */
-    const uint32_t *tick_points; /**< SF_MOVING_TICKS + 1: over so many points at most a tick is spread */
+    const uint32_t *tick_points; /**< SF_MOVING_TICKS + 1: the most points that a tick is spread over */
 } sf_backend_moving_shape;
 
 /** A density with as many samples as a bandwidth needs. */

@@ -56,7 +56,7 @@ typedef struct sf_surrogate_plan {
     const sf_progress *progress; /**< asked now and then; false: SF_CANCELLED */
 } sf_surrogate_plan;
 
-/** Of one candidate over surrogates. Sums of squares stay below 2^64. */
+/** One candidate over all surrogates. Sums of squares stay below 2^64. */
 typedef struct sf_surrogate_tally {
     uint64_t sum, sum_squares; /**< of the counts */
 } sf_surrogate_tally;

@@ -45,7 +45,7 @@ struct sf_backend_tracking {
      */
     int (*summarise)(sf_backend_table **table, sf_backend_tracks *tracks, sf_backend_stream *stream,
                      const sf_backend_segment *segment, const sf_backend_table *before, sf_error *error);
-    /** Of two segments of which the second follows the first. */
+    /** Joins two segments, the second of which follows the first. */
     int (*compose)(sf_backend_table **table, sf_backend_tracks *tracks, const sf_backend_table *left,
                    const sf_backend_table *right, sf_error *error);
     void (*close_table)(sf_backend_tracks *tracks, sf_backend_table *table); /**< NULL is allowed */

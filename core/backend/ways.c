@@ -64,7 +64,7 @@ static double device_seconds(const void *context)
     return there != NULL && there->estimate != NULL ? there->estimate(q->job) : SF_READY_SECONDS;
 }
 
-/* Of several ranks all have devices for a job or none, so that all go the same way. */
+/* Ranks use devices only if all of them have one for the job, so that all take the same implementation. */
 static int agree(sf_choice *choice, int status, sf_error *error)
 {
     uint64_t with = sf_crew_left(&choice->crew) > 0;

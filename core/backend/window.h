@@ -32,7 +32,7 @@ struct sf_backend_windows {
     /** An empty window without room. */
     int (*open)(sf_backend_window **window, sf_backend_device *device, sf_error *error);
     void (*close)(sf_backend_window *window); /**< NULL is allowed */
-    /** Room for so many spikes, at least; what was there is lost. */
+    /** Makes room for at least this many spikes and discards what was stored. */
     int (*reserve)(sf_backend_window *window, uint64_t capacity, sf_error *error);
     uint64_t (*capacity)(const sf_backend_window *window);
     /**

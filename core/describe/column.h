@@ -130,7 +130,7 @@ struct sf_column_row {
 /** `member` of a table whose `of` is itself the array. */
 #define SF_ROWS_THEMSELVES SIZE_MAX
 
-/** A list in a struct of such an array, that need not be two members. */
+/** A list that is an element of such an array and is not stored as two members. */
 typedef struct sf_column_list {
     const void *items; /**< NULL: null */
     size_t count;

@@ -21,7 +21,7 @@ static bool is_array(const sf_column *is)
     return is->list && is->most > 0;
 }
 
-/* Of a list that is not packed item by item there is its length alone. */
+/* A list that is not packed item by item is packed as its length alone. */
 static bool is_length(const sf_column *is, bool by_item)
 {
     return is->list && !is_array(is) && (!by_item || is->type >= SF_COLUMN_UNITS);

@@ -33,8 +33,8 @@ static inline bool sf_table_applies(const sf_table *table, size_t column)
     return row->applies == NULL || row->applies(row, table->of);
 }
 
-/** The number of values of a column in a row: 1 without a list; of a list that is null 0, and *known, which
- * may be NULL, is false. */
+/** The number of values of a column in a row: 1 without a list. A list that is null has 0, and *known (which
+ * may be NULL) becomes false. */
 size_t sf_table_length(const sf_table *table, size_t column, size_t row, bool *known);
 
 /** Reads one value: `item` is 0 but in lists. */

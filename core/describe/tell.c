@@ -28,7 +28,7 @@ static void tell_units(const sf_value *value, const char *key, const sf_encoding
     as->end_list(to);
 }
 
-/* Of a unit that is none of them, which no table has, NULL. */
+/* NULL where the index is of no unit, which no table contains. */
 static const char *name_of(const sf_value *value, uint32_t unit)
 {
     if (value->units == NULL) return value->names[unit];

@@ -9,7 +9,7 @@ enum { PROT_READ = 1, PROT_WRITE = 2 };
 enum { MAP_PRIVATE = 2 };
 #define MAP_FAILED ((void *)-1)
 
-/** Of a whole file, from its beginning: what is written into it stays private. */
+/** Maps a whole file from its beginning; writes stay private to the process. */
 void *mmap(void *at, size_t size, int rights, int flags, int fd, off_t offset);
 int munmap(void *mapping, size_t size);
 
