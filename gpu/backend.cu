@@ -148,7 +148,8 @@ static int send_in_parallel(void *context, unsigned thread, size_t item)
     return send_piece(s, item, thread, NULL);
 }
 
-/* A thread is worth it for so many pieces, and needs as many: it makes one while the other is on its way. */
+/* One more thread pays from this many pieces on, and needs as many: it builds one while the other is being
+ * copied. */
 #define PIECES_A_THREAD 2u
 
 static unsigned threads_for(size_t pieces, unsigned wanted)

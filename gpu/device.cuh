@@ -81,8 +81,8 @@ int sf_gpu_upload(sf_backend_device *device, void *to, const void *from, size_t 
  * False: it cannot be made. Called on several threads. */
 typedef bool sf_gpu_make(void *context, void *piece, size_t begin, size_t length);
 
-/** Copies a block that is made on its way, straight into pinned memory: in pieces of so many bytes, at most
- * SF_GPU_PIECE, on up to `threads` threads (0: all that are worth it). SF_DATA where it cannot be made. */
+/** Copies a block that is built on the way, straight into pinned memory: in pieces of `piece` bytes (at most
+ * SF_GPU_PIECE) on up to `threads` threads (0: all that pay). SF_DATA where it cannot be built. */
 int sf_gpu_upload_made(sf_backend_device *device, void *to, size_t bytes, size_t piece, unsigned threads,
                        sf_gpu_make *make, void *context, sf_error *error);
 

@@ -24,8 +24,8 @@ int sf_delays_group(uint32_t *groups, const sf_delay *delays, size_t count, sf_e
 /** Whether some of them overlap. */
 bool sf_delays_overlap(const sf_delay *delays, size_t count);
 
-/** Of the pairs of a result those that are kept, as sf_mine_input.pairs has them: *pairs is freed by
- * sf_free. SF_NO_MEMORY. */
+/** The pairs of a result that are kept, in the form of sf_mine_input.pairs; free *pairs with sf_free.
+ * SF_NO_MEMORY. */
 int sf_mine_best_delays(sf_pair_count **pairs, size_t *count, const sf_mine_result *result, sf_error *error);
 
 /** Corrects p of every tested item for the intervals that its links were chosen from, the most of any link.

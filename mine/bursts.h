@@ -57,8 +57,8 @@ typedef struct sf_bursts {
 
 #define SF_BURSTS_ALL 0.95
 
-/** Of the spikes that the recording holds; none of one that is read in pieces. SF_NO_MEMORY. sf_bursts_free
- * afterwards. */
+/** Finds bursts in the spikes that the recording holds; none in one that is read in pieces. SF_NO_MEMORY.
+ * Free with sf_bursts_free. */
 int sf_bursts_find(sf_bursts *bursts, const sf_recording *recording, const sf_network_rule *rule,
                    sf_error *error);
 void sf_bursts_free(sf_bursts *bursts);

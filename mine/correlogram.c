@@ -88,7 +88,7 @@ int sf_correlogram_make(sf_correlogram *correlogram, const sf_spike *spikes, siz
 
 /* ---- surrogates ---- */
 
-/* Of one bin what all surrogates counted, which is put in order. */
+/* Summarises what all surrogates counted in one bin; sorts `counted`. */
 static void summarise(sf_correlogram *c, size_t bin, uint64_t *counted, uint32_t surrogates)
 {
     uint32_t cut = surrogates / 40; /* 2.5 % on either side */
@@ -103,8 +103,8 @@ static void summarise(sf_correlogram *c, size_t bin, uint64_t *counted, uint32_t
 
 /* Room for a surrogate's train and for what all of them counted. */
 typedef struct shift_room {
-    int64_t *times, *moved;    /**< of both trains; of the one that moves */
-    uint64_t *counts, *of_bin; /**< a row of bins for each surrogate; of one bin in all of them */
+    int64_t *times, *moved;    /**< spikes of both trains; those of the train that is shifted */
+    uint64_t *counts, *of_bin; /**< a row of bins for each surrogate; one bin over all surrogates */
     sf_dither dither;
 } shift_room;
 

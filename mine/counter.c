@@ -66,7 +66,7 @@ static int check_episodes(const sf_episode *episodes, size_t count, size_t unit_
     return SF_OK;
 }
 
-/* Of the units that are in the episodes: a bool for each. */
+/* A bool for each unit: whether an episode has it. */
 static bool *units_of(const sf_counter *counter, size_t unit_count)
 {
     bool *keep = sf_alloc(unit_count, sizeof *keep);

@@ -8,7 +8,7 @@
 
 #include <synfire/mine.h>
 
-/** Of `count` occurrences in order of time, count * episode->size times. SF_NO_MEMORY. */
+/** Details of `count` occurrences in order of time, which have count * episode->size times. SF_NO_MEMORY. */
 int sf_details_make(sf_details *details, const sf_episode *episode, const int64_t *times, size_t count,
                     const sf_bursts *bursts, sf_error *error);
 

@@ -27,7 +27,7 @@ typedef struct sf_evidence {
 /** A is cut off here, so that a link that has gone fades within some 50 tests; that only lowers E. */
 #define SF_EVIDENCE_MOST 1e15
 
-/** What e(p) pays by chance on average, with so many surrogates. */
+/** The mean of e(p) by chance alone, given the number of surrogates. */
 double sf_evidence_chance(uint32_t surrogates);
 
 /** Takes the p of one more test, 0 < p <= 1, of spikes that no test before has seen; chance: as above, 1 for

@@ -23,7 +23,7 @@ void sf_family_close(sf_family *family)
     *family = (sf_family){0};
 }
 
-/* Of a candidate that so many surrogates stand out as far as. */
+/* q of a candidate whose excess `as_far` surrogates reach. */
 static double q_of(const sf_family *family, size_t as_far)
 {
     return (1.0 + (double)as_far) / (1.0 + family->surrogates);

@@ -5,11 +5,8 @@
 
 #include <synfire/error.h>
 
-/**
- * P(X >= count) of a number of events X by a scaled Poisson distribution, with a correction for continuity,
- * of which the mean and variance (both above 0) are known from a sample of so many: the fewer, the thicker
- * the tail.
- */
+/** P(X >= count) of a number of events X by a scaled Poisson distribution with a continuity correction. mean
+ * and variance (both > 0) are estimates from a sample of size `sample`: the smaller, the thicker the tail. */
 double sf_fitted_tail(double mean, double variance, uint32_t sample, double count);
 
 /** Turns p-values into Benjamini and Hochberg's q, in place; `tested` >= count: how many there are in all,

@@ -134,7 +134,7 @@ static sf_episode spell(const layout *l, const part *of)
     return episode;
 }
 
-/* Of all parts of two and more units, in their order. */
+/* Counts all parts of two and more units, in their order. */
 static int count_parts(const layout *l, uint64_t *counts, unsigned threads, const sf_progress *progress,
                        sf_error *error)
 {

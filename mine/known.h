@@ -11,8 +11,8 @@
 #include "mine/engine.h"
 #include "window/pair_counts.h"
 
-/** What one core of the CPU needs to go on from such pairs, roughly, in a recording of so many spikes.
- * unit_spikes: by unit of it. */
+/** Roughly what one CPU core needs to go on from these pairs, in seconds; unit_spikes has the number of
+ * spikes of each unit of the recording. */
 double sf_known_core_seconds(const sf_pair_count *pairs, size_t count, const uint64_t *unit_spikes,
                              size_t spike_count);
 

@@ -375,7 +375,7 @@ static void fill_chunk(chunk *to, sf_join *join, size_t most)
     }
 }
 
-/* Of several ranks each counts its share of the candidates. */
+/* Each of several ranks counts its own share of the candidates. */
 static int count_share(run *r, chunk *part, sf_count_job *job, sf_error *error)
 {
     sf_candidates own_candidates = *job->candidates;

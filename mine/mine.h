@@ -9,7 +9,7 @@
 #include <synfire/device.h>
 #include <synfire/mine.h>
 
-/** A threshold of any kind as a count, of so many spikes in so much recorded time. */
+/** A threshold of any kind as a count, given the number of spikes and the recorded time. */
 double sf_threshold_count(sf_threshold_kind kind, double threshold, int64_t duration_ns, size_t spike_count);
 
 /** The least whole count that meets it, at least 1. */
@@ -32,14 +32,14 @@ typedef struct sf_mine_input {
      * most. */
     const struct sf_pair_count *pairs;
     size_t pair_count;
-    /** What grows from such pairs on a device is looked for in jobs of about so many occurrences of pairs,
-     * each as often as its pair may go on; others may have the device after each. What is mined anew is
-     * looked through for pairs before, in one job. 0: all in one. */
+    /** Upper bound on the pair occurrences per device job when longer episodes are grown from these pairs,
+     * each weighted by how often its pair may go on; others may use the device between jobs. Pairs that are
+     * mined anew are searched before, in one job. 0: one job. */
     double piece;
     /** Or NULL: the spikes, surveyed, which are not held (core/pieces.h); `spikes` is NULL. */
     const struct sf_pieces *pieces;
-    /** Of a test alone: spikes of units that were left out, ordered, or NULL. What all units share is looked
-     * at in them too. */
+    /** Of a test only: spikes of units that were left out, ordered, or NULL. What all units share is looked
+     * for in them, too. */
     const sf_spike *others;
     size_t other_count;
 } sf_mine_input;
@@ -53,8 +53,9 @@ typedef struct sf_mine_item {
     uint32_t count;
     double expected; /**< by rates: sf_expected_count at the observed ones; NaN: not computed */
     double p, q;     /**< of sf_significance_test (mine/significance.h), as the next; NaN before it */
-    /** Of the last unit given the episode without it; of chains also of the first, and the largest of their
-     * links, each as a pair. p is the largest of the three. NaN: not tested. */
+    /** p_last: of the last unit, given the episode without it. Chains also have p_first, of the first unit,
+     * and p_links, the largest of their links, each tested as a pair. p is the maximum of the three. NaN: not
+     * tested. */
     double p_last, p_first, p_links;
     double expected_given_rest; /**< the mean count in surrogates; NaN where none were made of it */
     uint64_t needed;            /**< the least count for a q below SF_SIGNIFICANT_Q; SF_NO_COUNT: not known */
@@ -154,7 +155,7 @@ double sf_expected_count(uint32_t size, const double *rates_hz, const sf_delay *
 /** The same of an episode, with every unit's rate its number of spikes over the recorded time. */
 double sf_expected_episode(const sf_episode *episode, const uint64_t *unit_spikes, int64_t duration_ns);
 
-/** The same number of an episode of two units, of whose spikes so many are. */
+/** The expected count of a pair, given the number of spikes of both units. */
 double sf_expected_pair(uint64_t first_spikes, uint64_t second_spikes, sf_delay delay, int64_t duration_ns);
 
 #endif

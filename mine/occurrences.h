@@ -20,7 +20,7 @@ struct sf_occurrences {
     sf_recording own;   /**< of a file: its units, and as its path what they were counted in */
 };
 
-/** Makes room for so many episodes, zeroed. SF_NO_MEMORY. */
+/** Makes room for `count` episodes, zeroed. SF_NO_MEMORY. */
 int sf_occurrences_reserve(sf_occurrences *occurrences, size_t count, sf_error *error);
 
 /** When the occurrences of an episode begin, ascending: listed->counts[i] times, of which sf_free takes the

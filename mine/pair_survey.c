@@ -59,7 +59,7 @@ typedef struct survey {
     size_t count, units, cells;
     size_t *begins; /* of segments: places of first spikes, and the count */
     size_t segments;
-    size_t stride; /* one in so many spikes of a segment are looked at: its first */
+    size_t stride; /* only the first of this many spikes of a segment is looked at */
     /* Where the second train is moved to, and what weight that has. */
     int64_t by_ns[MOST_STOPS], weights[MOST_STOPS];
     size_t stop_count, lanes; /* lanes: a multiple of 8; those behind the stops weigh nothing */
@@ -108,7 +108,7 @@ static int count_part(void *context, unsigned worker, size_t part)
     return SF_OK;
 }
 
-/* Of a unit, spikes or others (`from` unit_count) in all parts. */
+/* The number of spikes of a unit in all parts; `from` is unit_count for the others. */
 static uint64_t count_of(const chooser *c, size_t from, size_t unit)
 {
     uint64_t sum = 0;
@@ -536,8 +536,8 @@ static int count_pairs(survey *s)
 
 /* ---- what is told ---- */
 
-/* Of spikes that two electrodes see, or a sorter gave to two units, some lie closer than those beside them
- * by more than three standard errors. */
+/* Spikes that two electrodes see, or that a sorter gave to two units, lie closer together, by more than three
+ * standard errors, than those around them. */
 static bool is_seen_twice(const cell *c)
 {
     double expected = c->beside / 2.0;

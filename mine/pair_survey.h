@@ -34,7 +34,7 @@ typedef struct sf_survey_job {
     size_t count, other_count, unit_count;
     const uint32_t *wanted; /**< units that come before those that fire more, or NULL */
     size_t wanted_count;
-    size_t most_units; /**< at most SF_SURVEY_UNITS; 0: so many */
+    size_t most_units; /**< at most SF_SURVEY_UNITS; 0: that number */
     sf_delay delay;
     int64_t width_ns, segment_ns; /**< of the shifts, more than 0 */
     unsigned threads;             /**< 0: all cores; they change nothing */
@@ -59,7 +59,7 @@ typedef struct sf_pair_survey {
     uint32_t unit_of[SF_SURVEY_UNITS];
     sf_surveyed_pair *pairs; /**< [first * units + second], with pairs of a unit and itself */
     size_t stops;            /**< offsets that m and V are of, evenly from -w to w */
-    size_t stride;           /**< of each segment one in so many spikes was looked at, its first */
+    size_t stride;           /**< only the first of this many spikes of each segment was looked at */
 } sf_pair_survey;
 
 /** Linear in the spikes, and at most some 40 million steps. SF_NO_MEMORY, SF_CANCELLED; then it is empty. */

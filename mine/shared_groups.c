@@ -73,7 +73,7 @@ static bool grow(growth *g)
     return true;
 }
 
-/* By how much it is beyond the best of sets of so many units that share nothing. */
+/* By how much the group exceeds the best of sets of the same number of units that share nothing. */
 static double beyond_chance(const growth *g)
 {
     double k = (double)g->count, n = (double)g->free_count;

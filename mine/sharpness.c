@@ -130,7 +130,7 @@ static middle find_middle(measure *m, double divisor)
     return half;
 }
 
-/* What shifting takes off these pairs, as one in so many parts of c(0) - c(3 w). */
+/* 1 / the divisor is the share of c(0) - c(3 w) that shifting takes off these pairs. */
 static double find_divisor(const measure *m, const middle *half, bool *bursts)
 {
     double off = 0, fall = 0, scatters = 0;

@@ -51,7 +51,7 @@
 
 #include <synfire/mine.h>
 
-/** Shifting takes this part of c(0) - c(3 w) off where bursts are smooth: one in so many. The most it is. */
+/** Shifting takes 1 / this of c(0) - c(3 w) off where bursts are smooth. No divisor is greater. */
 #define SF_SMOOTH_DIVISOR 54.0
 
 /** Nothing is as slow as shifts of years: what wider ones would meet is not looked at. */

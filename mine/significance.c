@@ -24,7 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A segment is at least so many shifts long: where two meet, spikes pile up or leave a gap. */
+/* A segment is at least this many shifts long: where two segments meet, spikes pile up or leave a gap. */
 #define SEGMENT_WIDTHS 10
 
 /* Segments that a recording is cut into where none are asked for, unless they were shorter than a second.
@@ -39,8 +39,8 @@
 #define FAST 0.2
 #define CROWDED 0.75
 
-/* Shifts are so many times as long as the largest delay: the wide ones take more of a link out of its delay,
- * and the narrow ones less of what units share. */
+/* Shifts are this many times as long as the largest delay: wide ones move more of a link out of its delay,
+ * narrow ones move less of what units share. */
 #define WIDE 3
 #define NARROW(delay_ns) ((delay_ns) + (delay_ns) / 2)
 
@@ -218,7 +218,7 @@ static sf_delay span_of(const sf_mining_options *mining)
     return span;
 }
 
-/* Of spikes as a whole: by the job's width, or (widest_ns > 0) by one that is chosen. */
+/* Measures the spikes as a whole: by the job's width, or by one that is chosen (widest_ns > 0). */
 static int measure_shape(sf_test_shape *shape, const sf_survey_job *job, int64_t widest_ns, sf_error *error)
 {
     *shape = (sf_test_shape){.groups = sf_alloc(job->unit_count, sizeof *shape->groups)};
@@ -228,7 +228,7 @@ static int measure_shape(sf_test_shape *shape, const sf_survey_job *job, int64_t
                : sf_sharpness_measure(&shape->sharpness, shape->groups, job, error);
 }
 
-/* Of the recording as a whole, with these delays, and of groups of its units. */
+/* Looks at the recording as a whole, with these delays, and at groups of its units. */
 static int look_at_recording(test *t, sf_error *error)
 {
     sf_significance *told = t->told;
@@ -568,7 +568,8 @@ static verdict worst_link(const test *t, uint32_t size, size_t node)
     return worst;
 }
 
-/* Of the frequent episodes of all sizes: those that were judged, or only how many. */
+/* Goes through the frequent episodes of all sizes that were judged, to get their p or to put their q; p NULL:
+ * only counts them. */
 static size_t for_judged(const test *t, double *p, bool puts_q)
 {
     size_t count = 0;
@@ -600,7 +601,7 @@ static int control_rate(test *t, sf_error *error)
     return status;
 }
 
-/* Of a core, to move a spike of a surrogate, to sort it in and to find what follows it, roughly. */
+/* Roughly what a core needs to move one spike of a surrogate, to sort it in, and to find what follows it. */
 #define IMAGE_SECONDS 4e-8
 
 /* What one core would need, roughly: a prefix has about as many ends as it has counts, each is followed by

@@ -76,11 +76,9 @@ int64_t sf_significance_width(const sf_delay *delays, size_t count);
 int sf_significance_choose_width(sf_sharpness *sharpness, uint32_t *groups, const sf_survey_job *job,
                                  int64_t widest_ns, sf_error *error);
 
-/**
- * Segments where `segment_ns` is 0, for spikes that span so much, of units that fire so often at most: 360 of
- * them, or 60 where a unit fires more than once in five largest delays, or 12 where more than three times in
- * four; of whole seconds.
- */
+/** The segments to use where `segment_ns` is 0, given the span of the spikes and the spikes of the most
+ * active unit: 360 of them, 60 where a unit fires more than once in five largest delays, 12 where more than
+ * three times in four; whole seconds. */
 int64_t sf_significance_segment(int64_t span_ns, uint32_t most_spikes, int64_t longest_ns);
 
 /** The widest shifts that segments so long allow, or those that are chosen (0): a tenth of a segment, or of a
@@ -119,9 +117,9 @@ int sf_significance_test_by(sf_significance *significance, sf_mine_result *resul
                             const sf_mining_options *mining, const sf_significance_options *options,
                             const sf_test_shape *shape, const sf_progress *progress, sf_error *error);
 
-/** Takes p and q from pairs B -> A where A -> B has a q below 0.05 and they have not, and from chains with
- * such a pair, and says why. Whoever adds up what several tests say keeps them: high ones alone are removed.
- * SF_NO_MEMORY. */
+/** Takes p and q from pairs B -> A that have a q of 0.05 or more where A -> B has one below, and from chains
+ * with such a pair, and sets the reason. A caller that combines several tests should not call it: only high
+ * values would be removed. SF_NO_MEMORY. */
 int sf_significance_mark_reverses(sf_mine_result *result, sf_error *error);
 
 #endif

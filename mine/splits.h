@@ -42,7 +42,7 @@ typedef struct sf_splits_request {
     const uint32_t *trains; /**< by unit of the events: its index in the recording */
     int64_t origin_ns;      /**< of the events, after the time 0 of the rule */
     sf_surrogate_rule rule; /**< segment-shift or shift */
-    double divisor;         /**< of segment-shift: one part in so many is blur */
+    double divisor;         /**< segment-shift: the share that is blur is 1 / this */
     uint32_t surrogates;
     unsigned threads;
     const sf_progress *progress;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of one size: beyond that, devices that know the whole stream are faster. */
+/* Candidates of one size; with more of them, devices that know the whole stream are faster. */
 #define MOST_CANDIDATES ((uint64_t)1 << 16)
 
 #define TWO_PI 6.283185307179586

@@ -33,7 +33,7 @@ static uint64_t look_around(sf_followers *around, const sf_mover *mover)
     return sum;
 }
 
-/* An image takes about as long for a spike as all lanes for so many spikes around it. */
+/* An image takes about as long for a spike as all lanes take for this many spikes around it. */
 #define MOST_AROUND ((uint64_t)100 * SF_SHIFT_LANES)
 
 bool sf_shift_lanes_pay(const sf_mover *mover)
@@ -170,8 +170,8 @@ void sf_shift_lanes_move(sf_lane_train *train, const sf_shift_lanes *lanes, uint
 
 /* ---- counting ---- */
 
-/* Of several spikes of a unit that precede one the latest would do. That need not be seen to: where one of
- * them is taken, all others lie before what is taken, and are not taken again. */
+/* The latest of several spikes of a unit that precede one would suffice. Nothing needs to ensure that: if one
+ * of them is taken, all others lie before it and are not taken again. */
 SF_VECTOR_BODY void sweep_body(sf_lane_count *counts, const sf_shift_lanes *lanes, const sf_lane_train *train,
                                int32_t low, int32_t high)
 {

@@ -26,8 +26,8 @@ typedef struct sf_shift_lanes {
     sf_followers *around;
 } sf_shift_lanes;
 
-/** Whether offsets are small enough, and spikes few enough, and looking at so many spikes takes less than
- * looking each spike up in each surrogate. */
+/** Whether lanes pay: offsets are small enough, spikes few enough, and scanning the spikes around one is
+ * cheaper than looking each spike up in each surrogate. */
 bool sf_shift_lanes_pay(const sf_mover *mover);
 
 int sf_shift_lanes_open(sf_shift_lanes *lanes, const sf_mover *mover); /**< SF_NO_MEMORY; close in any case */

@@ -14,9 +14,9 @@
 /** A second or two of a core. */
 #define SF_SURROGATE_MOST_NEAR 1.5e8
 
-/** Fills side->near of a side whose rule is segment-shift, unless it is mirrored. Where there are more pairs
- * of spikes to look at than `most`, about, it looks at every so many spikes of A, and tells what all would
- * have. SF_NO_MEMORY. */
+/** Fills side->near of a side whose rule is segment-shift, unless it is mirrored. If there are more than
+ * about `most` pairs of spikes, it looks at a regular sample of the spikes of A and scales the result up.
+ * SF_NO_MEMORY. */
 int sf_surrogate_find_near(sf_surrogate_side *side, double most, unsigned threads, sf_error *error);
 
 #endif

@@ -50,11 +50,11 @@ typedef struct sf_surrogate_scatter {
 /** How likely the offset of a segment brings a pair of spikes that lie `lag_ns` apart into the delay. */
 double sf_surrogate_reach(sf_delay delay, int64_t width_ns, double lag_ns);
 
-/** Of segment-shift by up to width_ns, with `share` of what the count falls off by 3 widths taken for blur.
- */
+/** For segment-shift by up to width_ns, where `share` of the decrease of the count within 3 widths is taken
+ * for blur. */
 sf_surrogate_scatter sf_surrogate_scatter_of(sf_delay delay, int64_t width_ns, double share);
 
-/** Of counts that saturate, by how many of the pairs of spikes within the delay are occurrences. */
+/** For counts that saturate, by the share of the spike pairs within the delay that are occurrences. */
 enum { SF_SATURATIONS = 33, SF_MOST_STOPS = 64 };
 
 typedef struct sf_surrogate_saturation {
@@ -67,7 +67,7 @@ typedef struct sf_surrogate_saturation {
 sf_surrogate_saturation sf_surrogate_saturation_of(sf_delay delay, int64_t width_ns, double share,
                                                    size_t stops);
 
-/** Where so many of `near` pairs are counted. */
+/** The saturation at `counted` of `near` pairs. */
 double sf_surrogate_saturated(const sf_surrogate_saturation *saturation, double counted, double near);
 
 /** The same for one count and all offsets, without a table of many. */

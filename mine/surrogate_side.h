@@ -41,8 +41,8 @@ typedef struct sf_surrogate_side {
     sf_surrogate_plan plan; /**< level_count 0: there are no candidates */
     sf_events events;       /**< of this side: the request's own arrays, or turned ones */
     sf_surrogate_level levels[SF_EPISODE_MAX_SIZE];
-    /** [level]: candidates, also of levels after those of the plan: no p is asked for there, so that
-     * surrogates are not counted, but the search has looked at them */
+    /** [level]: the number of candidates, also of levels beyond those of the plan: no p is asked for those,
+     * so their surrogates are not counted, but the search has looked at them */
     uint64_t candidates[SF_EPISODE_MAX_SIZE];
     /** [level][candidate]: its count as recorded, where it is known, less its blur where that was taken off;
      * else UINT32_MAX */
@@ -64,8 +64,8 @@ typedef struct sf_surrogate_side {
 int sf_surrogate_side_open(sf_surrogate_side *side, const sf_surrogate_request *request, bool mirrored,
                            sf_error *error);
 
-/** Of a candidate of level k, whose surrogates count so much in the mean: by which part of theirs its count
- * as recorded deviates from it. How much there is to count is taken to be what rates say. */
+/** The relative deviation of the recorded count of a candidate of level k from the mean of its surrogates,
+ * where the expected number is taken from rates. */
 double sf_surrogate_side_ratio(const sf_surrogate_side *side, uint32_t k, uint64_t candidate, double mean);
 void sf_surrogate_side_close(sf_surrogate_side *side); /**< a zeroed object is allowed */
 

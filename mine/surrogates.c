@@ -81,12 +81,12 @@ struct sf_surrogate_counter {
     atomic_size_t listed;   /* entries */
     uint32_t batch;         /* surrogates at a time at most */
     sf_image *images;       /* batch */
-    sf_followers **reaches; /* [delay][recorded position]: recorded positions; of pairs alone none */
+    sf_followers **reaches; /* [delay][recorded position]: recorded positions; NULL if there are only pairs */
     bool **leads;           /* [level][prefix]: it or what it grows into has candidates */
     uint64_t base[SF_EPISODE_MAX_SIZE + 1]; /* by level: candidates of the levels before */
     worker *workers;
     void *kept;      /* [surrogate - kept_first][candidate], uint16_t or uint32_t, or NULL */
-    bool kept_small; /* no unit has so many spikes that 16 bits would not do */
+    bool kept_small; /* no unit has more spikes than 16 bits can count */
     uint32_t kept_first, kept_count;
     /* Of the call at hand. */
     uint32_t first, count;             /* its surrogates */
@@ -122,7 +122,7 @@ void sf_surrogate_counter_limit(bool moves_far, size_t listed)
 
 /* ---- open and close ---- */
 
-/* Marks the prefixes with candidates, from the longest down, and those that such a one grows from. */
+/* Marks the prefixes with candidates, from the longest down, and the prefixes that these grow from. */
 static int find_leads(sf_surrogate_counter *c)
 {
     const sf_surrogate_plan *plan = c->plan;

@@ -29,10 +29,10 @@ extern const sf_way *const sf_search_ways[];
 int sf_engine_supports(const sf_engine *engine, sf_operation operation, const sf_device *device,
                        sf_error *why);
 
-/** Whether the device named is there, SF_UNAVAILABLE, and mines by the engine, SF_USAGE. */
+/** Whether the named device is present (else SF_UNAVAILABLE) and mines by the engine (else SF_USAGE). */
 int sf_engine_check(const sf_engine *engine, const char *device, sf_error *error);
 
-/** What one core of the CPU needs to find all pairs among so many spikes within span_ns, roughly: enough to
+/** Roughly what one CPU core needs to find all pairs among `spikes` spikes within span_ns: accurate enough to
  * tell a millisecond from a second. */
 double sf_mine_core_seconds(const sf_delay *delays, size_t delay_count, double spikes, double span_ns);
 

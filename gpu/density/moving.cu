@@ -14,7 +14,7 @@
 namespace
 {
 
-/* From a thread to so many bytes of states, that it copies. */
+/* bytes of states that one thread copies at a time */
 const size_t PIECE = (size_t)1 << 20;
 
 __device__ void load_grid(drawing *d, double *grid)

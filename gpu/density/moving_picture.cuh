@@ -43,10 +43,8 @@ __device__ void damp(drawing *d, uint32_t last, double h, double width)
     __syncthreads();
 }
 
-/*
- * The sum over a lane's modes of re cos(k a) + im sin(k a) at a place so many turns from the origin: cosine
- * and sine are turned from mode to mode, over 512 at most, which keeps rounding under 1e-13.
- */
+/* The sum over a lane's modes of re cos(k a) + im sin(k a) at a place `turns` turns from the origin. Cosine
+ * and sine are rotated from mode to mode, at most 512 times, which keeps the rounding error below 1e-13. */
 __device__ double add_waves(const drawing *d, uint32_t last, double turns)
 {
     double sine, cosine, turn_sine, turn_cosine, sum = 0;

@@ -30,7 +30,7 @@ enum {
 
 } // namespace
 
-/* Between launches the program may stop the job: so many exponentials take 20 ms on an H200. */
+/* The program may stop the job between launches; this many exponentials take 20 ms on an H200. */
 #define EXPONENTIALS_A_LAUNCH ((uint64_t)1 << 34)
 
 struct sf_backend_samples {

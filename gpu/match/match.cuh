@@ -17,7 +17,7 @@ struct sf_gpu_match_step {
     uint32_t lists[SF_BACKEND_MATCH_MOST]; /**< where the offsets of the lists begin */
 };
 
-/** Tasks of a round: of every depth so many. */
+/** Tasks of a round, with their number for every depth. */
 struct sf_gpu_match_queue {
     uint32_t count[SF_BACKEND_MATCH_MOST];
     uint32_t taken; /**< batches */
@@ -59,7 +59,7 @@ int sf_gpu_match_shape_of(sf_gpu_match_shape *shape, sf_backend_device *device, 
 int sf_gpu_match_start(sf_backend_device *device, const sf_gpu_match_shape *shape,
                        const sf_gpu_match_search *search, sf_error *error);
 
-/** Starts a sample of it, of so many ways down its tree. */
+/** Starts a sample of the search: `ways` random descents into its tree. */
 int sf_gpu_match_sample(sf_backend_device *device, const sf_gpu_match_search *search, uint32_t ways,
                         sf_error *error);
 

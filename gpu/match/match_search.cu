@@ -20,7 +20,7 @@ namespace
 {
 
 enum {
-    PIECES = LANES, /* a level is handed out in about so many tasks */
+    PIECES = LANES, /* the approximate number of tasks that a level is handed out in */
     REPORTING = 64  /* such times at most between two reports where there is a limit */
 };
 

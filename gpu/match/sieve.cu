@@ -64,7 +64,7 @@ __device__ void filter(const sieve &s, uint32_t u, uint32_t step, const warps &w
     if (w.lane == 0 && kept > 0) atomicAdd(&s.control->kept[step], kept);
 }
 
-/* Of every lane whether its data vertex, where it has one, has a candidate among these neighbours. */
+/* Whether the data vertex of each lane, if it has one, has a candidate among these neighbours. */
 __device__ bool has_candidate(const uint32_t *bits, const sf_gpu_near &near, bool is_mine, uint32_t lane)
 {
     bool found = false;

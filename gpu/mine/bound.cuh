@@ -43,7 +43,7 @@ typedef struct held_unit {
 
 #define NOT_LISTED UINT32_MAX
 
-/* What `bound` leaves, and room for so many units. */
+/* What `bound` leaves, and the number of units that there is room for. */
 typedef struct left_view {
     open_job *open; /* NULL: all jobs are, and no unit is listed */
     held_unit *held;
@@ -114,8 +114,8 @@ __device__ uint32_t pairs_before(const job_view *v, following all, uint32_t step
     return all.first;
 }
 
-/* Whether merging the list with the spikes of so many units costs less than walking its windows, by 32 of
- * them. Those of a crowded list are cut short by the next. */
+/* Whether merging the list with the spikes of `units` units costs less than walking its windows, 32 units at
+ * a time. Windows of a crowded list are cut short by the next spike. */
 __device__ bool merging_pays(job j, uint32_t units, uint32_t cost, uint32_t lane)
 {
     uint32_t start, sample = min(j.length, WARP);
@@ -215,7 +215,8 @@ __device__ uint32_t count_held(const job_view *v, uint32_t *counts, job j, uint3
     return count;
 }
 
-/* Takes so many places in the list of held units: the first of them, or NOT_LISTED where there is no room. */
+/* Reserves `count` places in the list of held units: returns the first, or NOT_LISTED where there is no room.
+ */
 __device__ uint32_t reserve_held(counters *shared, uint32_t count, uint32_t room)
 {
     uint32_t begin = 0, seen;

@@ -287,8 +287,8 @@ static int launch_whole(counting *c, sf_error *error)
     return SF_OK;
 }
 
-/* As many segments as the device runs at once, with so many machines each: those of one more would wait for
- * all others to end. */
+/* The number of segments that the device runs at once with this many machines each: one segment more would
+ * wait for all others to end. */
 static uint32_t segments_for(const counting *c, uint64_t machines)
 {
     uint64_t fit = c->threads / machines;
@@ -341,8 +341,8 @@ static int launch_faster(counting *c, sf_error *error)
 
 /* ---- two-pass ---- */
 
-/* Bounds so many candidates, `stride` apart, of all; the numbers of those that meet the threshold are in
- * `chosen` then, and how many in *left. */
+/* Bounds `count` of all candidates, `stride` apart. Afterwards `chosen` has the numbers of those that meet
+ * the threshold, and *left how many these are. */
 static int bound(counting *c, uint32_t count, uint32_t stride, uint32_t *left, sf_error *error)
 {
     cudaStream_t work = c->device->work;

@@ -22,10 +22,10 @@ extern "C" {
 namespace
 {
 
-/* Of pair (from, to) at a delay: number (delay * units + from) * units + to. */
+/* The state of pair (from, to) at a delay, number (delay * units + from) * units + to. */
 typedef struct state_view {
     uint32_t *counts;
-    uint32_t *restarts; /* where a further occurrence may start; of any worth where the count is not 0 */
+    uint32_t *restarts; /* where the next occurrence may start; meaningless where the count is 0 */
     const sf_delay *delays;
     uint32_t units, delay_count;
     bool self;

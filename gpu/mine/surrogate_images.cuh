@@ -25,8 +25,8 @@ typedef struct sf_gpu_images {
     uint32_t batch; /**< images that there is room for */
     sf_gpu_array trains, delays;
     sf_gpu_array keys[2], scratch; /**< of the images that are made */
-    /** Of the batch: the unit of each spike and where an occurrence may start after it, [image][position],
-     * and [image][delay][recorded position] the positions that follow by the delay. */
+    /** The batch: the unit of each spike, the position from which an occurrence may start after it,
+     * [image][position], and the positions that follow by a delay, [image][delay][recorded position]. */
     sf_gpu_array owner, after, reaches;
 } sf_gpu_images;
 

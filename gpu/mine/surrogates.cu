@@ -74,7 +74,7 @@ struct sf_backend_surrogate_job {
     sf_gpu_images images;
     sf_gpu_array tallies, ticket, counts;
     uint32_t kept_first, kept_count; /* the surrogates whose counts `counts` holds */
-    uint32_t part;                   /* surrogates of the next batch, as long as there are so many */
+    uint32_t part;                   /* surrogates of the next batch, while that many are left */
     double began;                    /* the batch at hand */
 };
 
@@ -409,7 +409,7 @@ typedef struct comparison {
 
 } // namespace
 
-/* Of surrogates at + 0 .. surrogates - 1 of a call, whose counts these are. */
+/* Compares the counts of surrogates at .. at + surrogates - 1 of a call. */
 static int launch_comparison(sf_backend_surrogate_job *j, const comparison *to, uint32_t at,
                              uint32_t surrogates, const uint32_t *counts, sf_error *error)
 {
@@ -428,7 +428,7 @@ static int launch_comparison(sf_backend_surrogate_job *j, const comparison *to, 
     return SF_OK;
 }
 
-/* Of surrogates whose counts were not kept: they are counted again. */
+/* Counts surrogates again whose counts were not kept. */
 static int count_again(sf_backend_surrogate_job *j, const comparison *to, uint32_t first, sf_error *error)
 {
     uint32_t held = to->all < j->images.batch ? to->all : j->images.batch;

@@ -204,8 +204,8 @@ __device__ uint32_t copy_known(step *own, const table_view *before, uint32_t kno
     return count;
 }
 
-/* At most so many steps: one for a spike that starts an occurrence before the segment, one for all in it, and
- * none without a spike that ends one. */
+/* The maximum number of steps: one for a spike that starts an occurrence before the segment, one for all
+ * within it, none without a spike that ends one. */
 __global__ void find_room(uint32_t *room, list_view list, segment_view s, table_view before, bool renews,
                           uint32_t first, uint32_t last, uint32_t size)
 {

@@ -10,7 +10,7 @@
 #include "gpu/search/top_down.cuh"
 
 #ifndef ALONE_FROM
-#define ALONE_FROM 512u   /* edges out of the frontier: one block begins with so many at most */
+#define ALONE_FROM 512u   /* edges out of the frontier: the most that one block begins with */
 #define ALONE_UP_TO 1024u /* and goes on with so many */
 #endif
 

@@ -65,9 +65,9 @@ __device__ void settle(const state *s, room *r, uint32_t base, uint32_t offset, 
     atomicOr(&r->found[threadIdx.x / WARP][offset / WARP], 1u << offset % WARP);
 }
 
-/* Up to 64 of those that wait, the last ones, read the heads of their lists, two a lane together; the first
- * neighbour is their greatest, whom they have asked. Whoever has found nobody, and has a longer list, goes to
- * r->resting. Returns how many still wait. */
+/* The last waiting vertices, up to 64 and two per lane, read the heads of their neighbour lists. The first
+ * neighbour is the greatest, which they have asked before. A vertex that found no parent and has a longer
+ * list goes to r->resting. Returns the number that still wait. */
 __device__ uint32_t ask_heads(const state *s, room *r, const uint32_t *visited, uint32_t base, uint32_t level,
                               uint32_t waiting, uint32_t *resting)
 {
@@ -109,8 +109,9 @@ __device__ uint32_t ask_on(const state *s, room *r, const uint32_t *visited, uin
     return first;
 }
 
-/* The greatest neighbours of the vertices of some words of the warp's 32. Whoever has found nobody, and has
- * more neighbours, waits in r->waiting. Returns the bits of those found in the word of this lane. */
+/* Asks the greatest neighbour of the vertices in some of the warp's 32 words. A vertex without a parent that
+ * has more neighbours goes to r->waiting. Returns the bits of those that found one in the word of this lane.
+ */
 __device__ uint32_t ask_greatest(const state *s, room *r, const uint32_t *visited, uint32_t base,
                                  uint32_t seen, uint32_t which, uint32_t level, uint32_t *waiting)
 {

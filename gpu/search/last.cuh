@@ -41,7 +41,7 @@ __device__ void append(uint32_t *list, uint32_t *count, bool mine, uint32_t valu
     if (mine) list[place] = value;
 }
 
-/* Where a list of a block has room for so many of this lane's. By whole warps. */
+/* Where the list of a block has room for the `mine` vertices of this lane. Called by whole warps. */
 __device__ uint32_t room_for(uint32_t *count, uint32_t mine)
 {
     uint32_t sum = mine, lane = lane_of(), first = 0;

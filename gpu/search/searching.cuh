@@ -128,8 +128,8 @@ int sf_gpu_search_memory_open(sf_gpu_search_memory *memory, sf_gpu_search_state 
                               sf_bfs_direction direction, bool parted, sf_error *error);
 void sf_gpu_search_memory_close(sf_gpu_search_memory *memory, sf_backend_device *device);
 
-/** Blocks that search this: as many as can meet of `kernel` where `sharing` parts share the device, fewer
- * where there is less than a word of vertices for each of their warps. */
+/** The number of blocks for this search: those of `kernel` that run at once where `sharing` parts share the
+ * device, and fewer where there is less than one word of vertices per warp. */
 int sf_gpu_search_blocks(int *blocks, sf_backend_device *device, const sf_gpu_search_state *state,
                          const void *kernel, uint32_t sharing, sf_error *error);
 
@@ -291,7 +291,7 @@ __device__ void number_words(const state *s, uint4 place, uint32_t first, uint32
     }
 }
 
-/* Writes out some words of vertices; of vertices that are not visited, only with `all`. By whole warps. */
+/* Writes out some words of vertices; those not visited only with `all`. Called by whole warps. */
 template <bool parted>
 __device__ void write_words(const state *s, const uint32_t *visited, uint32_t source, uint4 place,
                             uint32_t first, bool all)

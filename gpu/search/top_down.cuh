@@ -8,7 +8,7 @@
 namespace
 {
 
-/* Where each lane puts as many as it has, of a list of *count, which grows. By whole warps. */
+/* Where each lane puts its `own` entries in a list of *count, which grows. Called by whole warps. */
 __device__ uint32_t place_of(uint32_t *count, uint32_t own)
 {
     uint32_t lane = lane_of(), some = __ballot_sync(FULL, own > 0), sum = own, place = 0;

@@ -18,18 +18,14 @@ typedef struct sf_crossover {
     double seconds;    /**< that the measuring took; 0 where it was kept */
 } sf_crossover;
 
-/**
- * The crossover of `size` (2 .. SF_EPISODE_MAX_SIZE) on the device, or, where that is NULL, on so many
- * threads of the CPU. Safe to call from any thread that does not hold the device. SF_NO_MEMORY; what the
- * device says.
+/** The crossover of `size` (2 .. SF_EPISODE_MAX_SIZE) on the device, or on `threads` CPU threads if device is
+ * NULL. Safe to call from any thread that does not hold the device. SF_NO_MEMORY, and errors of the device.
  */
 int sf_crossover_find(sf_crossover *crossover, sf_device *device, unsigned threads, uint32_t size,
                       sf_error *error);
 
-/**
- * The same for a job of so many spikes, without measuring where it would not pay: 0 (always ptpe) for few
- * spikes, episodes of one unit and a single thread.
- */
+/** The same for a job of `spikes` spikes, without measuring where it would not pay: 0 (always ptpe) for few
+ * spikes, episodes of one unit, and a single thread. */
 int sf_crossover_for(uint32_t *episodes, sf_device *device, unsigned threads, uint32_t size, uint32_t spikes,
                      sf_error *error);
 

@@ -207,7 +207,7 @@ static int count_in_segments(counting *all)
 
 /* ---- two-pass ---- */
 
-/* A sample of the candidates tells whether a first pass pays: so many, but a part of all only. */
+/* A sample of at most this many candidates, and only a part of all, tells whether a first pass pays. */
 #define MOST_SAMPLE 512
 #define SAMPLE_PART 8
 

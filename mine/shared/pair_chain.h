@@ -50,7 +50,7 @@ static inline SF_ANYWHERE sf_pair_ends sf_pair_ends_of(const sf_pair_view *v, ui
 
 typedef struct sf_pair_chain {
     uint32_t count;
-    uint32_t restart; /**< position in the stream from which on the next occurrence may start; of no worth
+    uint32_t restart; /**< position in the stream from which on the next occurrence may start; meaningless
                          where the count is 0 */
 } sf_pair_chain;
 

@@ -203,7 +203,7 @@ __device__ void report(const forest &f, unsigned long long found)
     if (before + found < before || found == ~0ull) atomicExch(&f.room.growth->overflow, 1u);
 }
 
-/* Bits of the neighbours that fit; of the last layer they are counted too. */
+/* Writes the bits of the neighbours that fit; in the last layer it counts them, too. */
 __device__ void test_neighbours(const forest &f, const worker &w)
 {
     const sf_gpu_twig &t = f.layers[w.layer];

@@ -298,7 +298,7 @@ int sf_gpu_twigs_expand(sf_backend_twigs *t, uint32_t index, uint32_t layer, con
         cudaMemcpyAsync(s->count, s->device_count, sizeof *s->count, cudaMemcpyDeviceToHost, s->stream));
     SF_GPU_TRY(cudaMemcpyAsync(s->entries, s->device_entries, total * sizeof *s->entries,
                                cudaMemcpyDeviceToHost,
-                               s->stream)); /* as many as there can be: how many there are is not known yet */
+                               s->stream)); /* the upper bound: the true number is not known yet */
     SF_GPU_TRY(cudaEventRecord(s->done, s->stream));
     return SF_OK;
 }

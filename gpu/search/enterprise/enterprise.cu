@@ -61,7 +61,8 @@ __global__ void count_found(measure *result, const uint32_t *status, sf_gpu_list
     }
 }
 
-/* Counts the hubs of the level and writes them to their slots of the cache; of several in one, any. */
+/* Counts the hubs of the level and writes them to their slots of the cache; where several share a slot, any
+ * one stays. */
 __global__ void cache_hubs(measure *result, uint32_t *cache, const uint32_t *hubs, uint32_t count,
                            const uint32_t *status, uint32_t level)
 {
