@@ -27,7 +27,8 @@ double sf_range_variance(const sf_range_moments *moments)
     return moments->second / moments->share - from_pivot * from_pivot;
 }
 
-/* The middle of what a range holds of the samples' own; of one beside them its end. */
+/* The pivot: the middle of the part of the range where samples lie, or, if the range lies beside them, its
+ * nearer end. */
 static double pivot_of(double from, double to, double least, double most)
 {
     double low = fmax(from, fmin(least, to)), high = fmin(to, fmax(most, from));
@@ -196,7 +197,8 @@ static void add_last(sf_range_moments *moments, const box *in, double x, double 
     add_moments(moments, &own, weight);
 }
 
-/* Of two columns: over the first in panels as narrow as the kernel leans, the second in closed form. */
+/* Two columns: integrates over the first in panels as narrow as the kernel is slanted, and over the second in
+ * closed form. */
 static void add_leaning(sf_range_moments *moments, const box *in, const double *row)
 {
     static const double nodes[NODES / 2] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
@@ -248,7 +250,7 @@ static double quantile(double below, double above)
     return sign * z;
 }
 
-/* Of more: column after column, each cut to the box given those before, at points of a lattice. */
+/* More columns: column after column, each cut to the box given those before it, at points of a lattice. */
 static void add_by_lattice(sf_range_moments *moments, const box *in, const double *row, size_t sample)
 {
     static const double generators[MOST_COLUMNS - 1] = {

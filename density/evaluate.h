@@ -15,7 +15,8 @@ typedef struct sf_covariance {
     double rest; /**< of y, what x does not explain: yy - xy^2 / xx without cancellation */
 } sf_covariance;
 
-/** Of n rows, row-major, row i counting as weights[i] (NULL: each as one). SF_DATA where it is singular. */
+/** The covariance of n rows, row-major; row i counts as weights[i] (NULL: all as 1). SF_DATA where it is
+ * singular. */
 int sf_covariance_find(sf_covariance *covariance, const double *samples, const double *weights, size_t n,
                        sf_error *error);
 

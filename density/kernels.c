@@ -21,7 +21,7 @@
 
 enum { STRIP = 64, CHUNK = 1024, BLOCK = 256 * STRIP };
 
-/* Of one stretch, so that no sum of them overflows. */
+/* steps of one contiguous block, so that no sum over it overflows */
 #define MOST_STEPS ((size_t)1 << 40)
 
 double sf_axis_of(sf_domain domain, double x)

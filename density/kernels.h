@@ -25,10 +25,9 @@ typedef struct sf_kernels {
     double *from, *to; /**< no kernel from here on, or up to here, reaches further down, or up; ascending */
 } sf_kernels;
 
-/**
- * Of one column, with bandwidth h (of ln x where that is the axis) or a tick where that is wider. SF_USAGE
- * where h is no number above 0; SF_DATA for samples outside the domain, or none; SF_NO_MEMORY.
- */
+/** Kernels over one column, of bandwidth h (of ln x on a logarithmic axis), or of one clock tick if that is
+ * wider. SF_USAGE unless h is a number above 0; SF_DATA for samples outside the domain, or none;
+ * SF_NO_MEMORY. */
 int sf_kernels_open(sf_kernels *kernels, const sf_samples *samples, double h, sf_domain domain,
                     sf_error *error);
 void sf_kernels_close(sf_kernels *kernels);

@@ -45,8 +45,8 @@ typedef struct sf_moving_plan {
     sf_frame frame; /**< of the states; that of the spectrum moves where it is reflected */
     sf_spectrum spectrum;
     sf_characteristic all;                     /**< SF_DOMAIN_LOG: scratch, a state with its counts spread */
-    uint32_t tick_points[SF_MOVING_TICKS + 1]; /**< so many points to a tick that no bandwidth tells them from
-                                                  an even spread */
+    uint32_t tick_points[SF_MOVING_TICKS + 1]; /**< the number of points per tick at which no bandwidth can
+                                                  tell them from an even spread */
 } sf_moving_plan;
 
 typedef struct sf_moving_density {
@@ -79,7 +79,8 @@ void sf_moving_clear(sf_moving_density *live);
 /** Samples held inside the range. */
 uint64_t sf_moving_count(const sf_moving_density *live);
 
-/** Whether there are SF_SAMPLES_LEAST samples and so many changed that sf_moving_select would select. */
+/** Whether there are SF_SAMPLES_LEAST samples, and enough of them have changed for sf_moving_select to select
+ * again. */
 bool sf_moving_due(const sf_moving_density *live, const sf_moving_plan *plan);
 
 /** Under which no bandwidth is chosen: b_least, or a tick where samples are told on its axis. */

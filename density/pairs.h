@@ -50,11 +50,9 @@ typedef struct sf_pair_sums {
 extern const sf_way *const sf_pairs_ways[];
 extern const sf_way sf_pairs_on_device;
 
-/**
- * Sums run on the device of this name from now on, NULL: on the CPU; with "auto" where that pays for so many
- * sums over all pairs. What a device refuses or fails at is done on the CPU, and sf_choice_tell tells.
- * SF_USAGE, SF_UNAVAILABLE as sf_choose.
- */
+/** Sums run on the named device from now on (NULL: on the CPU; "auto": where it pays for `sums` sums over all
+ * pairs). The CPU does what a device refuses or fails at, and sf_choice_tell reports that. SF_USAGE and
+ * SF_UNAVAILABLE as sf_choose. */
 int sf_pairs_use(sf_pairs *pairs, const char *device, size_t sums, sf_error *error);
 
 /**

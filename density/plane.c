@@ -19,7 +19,7 @@ static size_t cells_of(const sf_plane_frame *frame)
     return 4 * frame->modes;
 }
 
-/* Of a row of the grid, and the number of rows. */
+/* Length of a row of the grid, and the number of rows. */
 static size_t stride_of(const sf_plane_frame *frame)
 {
     return cells_of(frame) + SF_SPREAD_WIDTH;
@@ -173,7 +173,7 @@ static void transform(plane_work *work, const sf_plane *plane)
         sf_fft_complex(work->column_fft, work->re + k * cells, work->im + k * cells);
 }
 
-/* Of each pair of opposite modes one: k > 0, or k = 0 and l > 0. */
+/* Collects one of each pair of opposite modes: k > 0, or k = 0 and l > 0. */
 static void collect(sf_plane_spectrum *spectrum, const plane_work *work, const sf_plane *plane)
 {
     size_t cells = cells_of(&plane->frame), modes = plane->frame.modes, next = 0;

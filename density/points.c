@@ -11,7 +11,7 @@
 
 enum { LEAST_PLANE_POINTS = 128 };
 
-/* Of two columns the range reaches so many kernels beyond the samples. */
+/* Two columns: how many kernel widths the range extends beyond the samples. */
 #define PLANE_MARGIN 4.0
 
 typedef struct plotting {
@@ -107,7 +107,7 @@ static void find_range(double *from, double *to, const sf_samples *samples, size
     }
 }
 
-/* The points of each column, given or as many as they take. */
+/* The points of each column: as given, or as many as the range takes. */
 static int lay_plane(plotting *p, sf_error *error)
 {
     const sf_samples *samples = &p->densities[0]->samples;

@@ -33,7 +33,7 @@ void sf_samples_free(sf_samples *samples);
 /** SF_DATA where n < SF_SAMPLES_LEAST. */
 int sf_samples_check_enough(size_t n, sf_error *error);
 
-/** Of one column, exactly centred: V = sum (x - mean)^2 / (n - 1), sigma = sqrt(V). */
+/** Moments of one column, exactly centred: V = sum (x - mean)^2 / (n - 1), sigma = sqrt(V). */
 typedef struct sf_moments {
     double least, most;
     double mean, variance, sigma;
@@ -63,7 +63,7 @@ typedef struct sf_ticks {
     double tick, phase;
 } sf_ticks;
 
-/** Of the tick of samples (d = 1), where all of them lie on such places. */
+/** The clock ticks that samples (d = 1) lie on, if all of them do. */
 sf_ticks sf_samples_ticks(const sf_samples *samples);
 
 /**

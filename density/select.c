@@ -149,7 +149,7 @@ static int open_pairs(selection *s)
     return status;
 }
 
-/* Pairs that so many sums over all of them are made of. */
+/* Opens the pairs that `sums` sums over all of them will be computed from. */
 static int open_pairs_for(selection *s, size_t sums)
 {
     int status = open_pairs(s);
@@ -396,7 +396,7 @@ static int search_any(selection *s, sf_search *search)
     return run_search(s, search);
 }
 
-/* Of several minima the lowest. Ties make the score fall again towards h = 0. */
+/* Takes the lowest of several minima. Ties would make the score fall again towards h = 0. */
 static int select_lscv(selection *s)
 {
     sf_search search;

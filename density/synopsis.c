@@ -13,9 +13,9 @@
 
 #define PI 3.14159265358979323846
 
-/* Frequencies go up to so many over the bandwidth: isj wants 10, and half the bandwidth is left to samples
- * that are added. Two columns are dear and take what the error bar needs, exp(-7.5^2/4) of a mode being left.
- */
+/* The highest frequency, in units of 1 / bandwidth: isj needs 10, and the rest allows the bandwidth to halve
+ * when samples are added. Two columns cost more and get what the error bar needs, which leaves exp(-7.5^2/4)
+ * of a mode. */
 #define LINE_MODES 20.0
 #define PLANE_MODES 7.5
 

@@ -40,8 +40,8 @@ typedef struct sf_synopsis {
 
 #define SF_SYNOPSIS_MOST_MODES ((uint64_t)1 << 21)
 
-/** A kernel is cut off so many widths away, where it holds 1e-9. A period has room for twice that beside the
- * samples. */
+/** A kernel is cut off this many widths away, where 1e-9 of it remains. A period has room for twice that
+ * beside the samples. */
 #define SF_SYNOPSIS_REACH 6.0
 
 /** The width of kernels along column c. */
@@ -54,8 +54,8 @@ double sf_synopsis_anchor(const sf_synopsis_axis *axis);
 /** Values of phi: sf_synopsis_size of them, two numbers each. 0 where axes or d are none. */
 size_t sf_synopsis_size(const sf_synopsis *synopsis);
 
-/** Of a density with its bandwidth. SF_USAGE for three and more columns; SF_DATA for fewer than two samples
- * or equal ones; SF_NO_MEMORY. */
+/** The synopsis of a density and its bandwidth. SF_USAGE for three and more columns; SF_DATA for fewer than
+ * two samples or equal ones; SF_NO_MEMORY. */
 int sf_synopsis_of(sf_synopsis *synopsis, const sf_density *density, sf_error *error);
 
 /**
@@ -67,7 +67,8 @@ int sf_synopsis_of_moving(sf_synopsis *synopsis, sf_moving_density *live, sf_mov
                           sf_error *error);
 void sf_synopsis_close(sf_synopsis *synopsis);
 
-/** Of one that came from outside, phi of its size: SF_DATA with what cannot be. */
+/** Checks a synopsis from outside, whose phi has the size that it declares: SF_DATA with what is impossible.
+ */
 int sf_synopsis_check(const sf_synopsis *synopsis, sf_error *error);
 
 /** Whether two add up: frequencies, columns and domain are the same, and all samples fit into a period. */

@@ -37,7 +37,7 @@ typedef enum sf_plan_step_kind {
 typedef struct sf_plan_step {
     char *name;
     sf_plan_step_kind kind;
-    sf_plan_accesses in, out; /**< declared; of a loop over elements: that it reads them */
+    sf_plan_accesses in, out; /**< declared; for a loop over elements: that it reads them */
     uint32_t variable;        /**< loops: which one */
     char *from, *to;          /**< loops: first and last, as written: "[0,1]" */
     uint32_t first;           /**< loops over elements: of which child on, where `from` says a number */
@@ -50,7 +50,7 @@ typedef struct sf_plan_algorithm {
     char *name;
     sf_plan_names trees; /**< names of the first ones; none: they are m[0], m[1], ... */
     sf_plan_names variables, parameters;
-    size_t constant_count; /**< so many of the first variables have one value throughout */
+    size_t constant_count; /**< the number of leading variables whose value never changes */
     sf_plan_step *steps;
     size_t step_count, step_capacity;
     uint32_t *composition; /**< numbers of steps, in the order in which they run */

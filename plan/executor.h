@@ -57,7 +57,8 @@ struct sf_plan_program {
     size_t vectors;                    /**< rounds of a loop over data */
     const uint32_t *constants;         /**< the values of the algorithm's constants */
     unsigned threads;                  /**< 0: all cores */
-    uint64_t least_calls; /**< so many calls of functions are worth running at once; fewer run in order */
+    uint64_t least_calls; /**< the number of function calls from which on running them in parallel pays; fewer
+                             run in order */
     bool copies;          /**< paralleld also where parallels is allowed too */
     /** Told of every access, from any thread; or NULL. */
     void (*seen)(void *recorder, const sf_plan_call *call, sf_plan_place place, sf_plan_operation operation);

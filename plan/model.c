@@ -33,7 +33,8 @@ struct cell {
     number own;
     _Atomic(list *) children;
     _Atomic uint32_t count;
-    uint32_t copied; /* of a copy: the first so many are of the model that it is of, the others new */
+    uint32_t copied; /* of a copy: the number of leading elements that belong to the copied model; the others
+                        are new */
     bool removed;    /* of a copy: those that the model has were taken away */
     number parameters[];
 };

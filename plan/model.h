@@ -37,7 +37,8 @@ static inline sf_plan_place sf_plan_parameter(sf_plan_place of, uint32_t paramet
 
 typedef struct sf_plan_model sf_plan_model;
 
-/** Trees 0 .. trees - 1, empty; every element has so many parameters, and all numbers are 0. SF_NO_MEMORY. */
+/** Trees 0 .. trees - 1, empty; every element has `parameters` parameters, and all numbers are 0.
+ * SF_NO_MEMORY. */
 int sf_plan_model_new(sf_plan_model **model, uint32_t trees, uint32_t parameters, sf_error *error);
 void sf_plan_model_free(sf_plan_model *model);
 

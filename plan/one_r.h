@@ -19,7 +19,8 @@ typedef struct sf_one_r_data {
     const uint16_t *labels;        /**< one a vector, below `classes` */
 } sf_one_r_data;
 
-/** Of several classes as frequent the first predicts, of several attributes as good the first is kept. */
+/** The rule. Of several equally frequent classes the first is predicted; of several equally good attributes
+ * the first is kept. */
 typedef struct sf_one_r_rule {
     uint32_t attribute; /**< SF_PLAN_NONE: of no vectors */
     uint64_t correct;   /**< vectors that it gets right */

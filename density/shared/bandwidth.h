@@ -16,8 +16,8 @@
 #define SF_SQRT_PI 1.77245385090551602730
 #define SF_SQRT_2PI 2.50662827463100050242
 
-/** Of the modes 0..modes of a period, the last that a kernel of bandwidth b lets through: exp(-b^2 t^2/2) is
- * under 1e-21 beyond it. */
+/** The last of the modes 0 .. modes of a period that a kernel of bandwidth b lets through: beyond it exp(-b^2
+ * t^2/2) is below 1e-21. */
 static inline SF_ANYWHERE size_t sf_modes_through(double period, size_t modes, double b)
 {
     double k = 10 * period / (2 * 3.14159265358979323846 * b);

@@ -42,7 +42,7 @@ static int open_rows(run *r, sf_error *error)
     return status;
 }
 
-/* A space that a device has made and keeps; where it is lost there, the CPU makes the same. */
+/* Fetches a candidate space that a device built and keeps; if the device lost it, the CPU builds the same. */
 static int bring_here(run *r, sf_error *error)
 {
     sf_space *space = r->space;
@@ -127,8 +127,8 @@ static bool is_named(const sf_match_job *job)
     return job->device != NULL && strcmp(job->device, "auto") != 0;
 }
 
-/* Of a space that a device has made: there, but where a sum of terms is sooner with the space brought here,
- * which samples of the search there tell. */
+/* If a device built the candidate space, search on that device, unless samples of its search show that
+ * copying the space back and counting by terms is faster. */
 static int choose_by_terms(run *r, const char **device, sf_error *error)
 {
     const sf_match_job *job = r->search.job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sets as bits of 64-bit words, as many as fill whole vectors. */
+/** Sets as bits in 64-bit words; their number is rounded up to fill whole vectors. */
 #ifndef SF_GRAPH_MATCH_BITMAP_H
 #define SF_GRAPH_MATCH_BITMAP_H
 

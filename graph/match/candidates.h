@@ -14,7 +14,7 @@
 #include "core/arena.h"
 #include "graph/match/query.h"
 
-/** Candidates without support are looked for so many times at most. */
+/** The maximum number of rounds in which candidates without support are removed. */
 enum { SF_CANDIDATES_ROUNDS = 6 };
 
 typedef struct sf_candidate_lists {

@@ -14,19 +14,20 @@ typedef struct sf_match_cost {
     double here, there;
 } sf_match_cost;
 
-/** Of making the space of a query on `threads` threads, and of the shortest search in it. `sends`: what the
- * CPU makes goes to a device. */
+/** The cost of building the space of a query on `threads` threads and of the shortest search in it. sends:
+ * what the CPU builds is copied to a device. */
 sf_match_cost sf_match_cost_of_space(const sf_query *query, unsigned threads, bool sends);
 
-/** Of copying the graph to a device where it does not lie. */
+/** The cost of copying the graph to a device, unless it is there already. */
 double sf_match_cost_of_copying(const sf_match_index *index);
 
-/** Of a search, or here of a sum of terms, where there are any. The space is here, to be sent, or a device
- * has made it, and it is to be fetched; of the sample the search there is told alone then. */
+/** The cost of a search or, on the CPU, of a sum of terms if there is one. A space on the host has to be sent
+ * to the device; a space that a device built has to be fetched, and then the sample describes the search on
+ * that device alone. */
 sf_match_cost sf_match_cost_of_search(const sf_space *space, const sf_terms *terms,
                                       const sf_match_sample *sample, unsigned threads);
 
-/** Of everything, on the CPU alone, if links were independent: of a space that a device has made. */
+/** The cost of everything on the CPU alone, for a space that a device built, if links were independent. */
 double sf_match_cost_here(const sf_space *space, const sf_plan *plan, unsigned threads);
 
 /** Steps of the core of a plan, if links were independent: around hubs they are not, and these are too few,

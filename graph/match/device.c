@@ -438,7 +438,7 @@ static bool checks_anything(const sf_plan *plan)
     return any;
 }
 
-/* Of a search that tries so many as far as is known. */
+/* Whether comparing plans pays for a search that is known to try `tried` candidates. */
 static bool is_worth_comparing(const sf_match_job *job, double tried)
 {
     double worth = atomic_load(&compared) == SF_PLANS_ALWAYS ? 0 : WORTH_COMPARING;

@@ -87,7 +87,7 @@ static bool match(domains *s, uint32_t depth, uint32_t place, uint64_t *blame)
 
 /* ---- counting what is after the core ---- */
 
-/* Of a vertex of a group: its domain before the last step of the core, and what that step does to it. */
+/* A vertex of a group: its domain before the last step of the core, and what that step does to it. */
 typedef struct tail {
     const uint64_t *domain;
     const sf_effect *effect; /* NULL: nothing */
@@ -126,7 +126,7 @@ static uint64_t count_choices(const domains *s, const uint64_t *const *sets, uin
     return sf_choices(shared, count);
 }
 
-/* Of one tail after the last step of the core. */
+/* Counts the choices of one tail after the last step of the core. */
 static uint64_t count_tail(const domains *s, const tail *t, uint32_t place)
 {
     if (t->effect == NULL) return t->size;

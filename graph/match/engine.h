@@ -18,7 +18,7 @@ typedef struct sf_match_job {
     const sf_symmetry *symmetry; /**< of the pattern, to divide by or to divide the work by; NULL: leave it */
     bool list;                   /**< hand over every embedding instead of counting */
     bool distinct;               /**< list only one of those that differ by a symmetry */
-    uint64_t most;               /**< stop beyond so many embeddings; UINT64_MAX: never */
+    uint64_t most;               /**< stop once there are more embeddings than this; UINT64_MAX: never */
     double deadline;             /**< sf_clock_seconds at which to stop; 0: never */
     unsigned threads;
     unsigned builders; /**< threads that prepare, also where one lists */
@@ -27,7 +27,7 @@ typedef struct sf_match_job {
     unsigned without;   /**< sf_gvsm_feature bits */
     uint32_t slots;     /**< as in sf_match_options, */
     uint64_t threshold; /**< and this */
-    size_t keep;        /**< with list: hand back so many at most, in result->embeddings */
+    size_t keep;        /**< with list: the maximum number of embeddings to return in result->embeddings */
     sf_match_result *result;
 } sf_match_job;
 
@@ -36,7 +36,7 @@ typedef struct sf_match_job {
 /** Shared by the threads of a run. */
 typedef struct sf_match_watch {
     const sf_match_job *job;
-    uint64_t factor;             /**< every embedding found stands for so many */
+    uint64_t factor;             /**< the number of embeddings that each one found stands for */
     double total;                /**< of `done`, for progress */
     double unit;                 /**< of sums of terms: what an expected step adds to `done` */
     atomic_uint_least64_t found; /**< before the factor */
@@ -62,7 +62,7 @@ static inline sf_backend_watch sf_match_who_waits(const sf_match_job *job)
     return (sf_backend_watch){job->deadline, job->progress};
 }
 
-/** Of a sum of terms: so many of the steps that it is expected to take are done. */
+/** Progress of a sum of terms: this many of the expected steps are done. */
 static inline void sf_match_advance(sf_match_watch *watch, double steps)
 {
     atomic_fetch_add(&watch->done, (size_t)(steps * watch->unit));
@@ -89,7 +89,8 @@ typedef struct sf_match_engine {
     int (*run)(const sf_match_job *job, sf_error *error);
 } sf_match_engine;
 
-/** Every engine, a line each: in its file it has an sf_match_engine and its ways here and there. */
+/** Every engine, one per line: its file defines an sf_match_engine and its implementations on the host and on
+ * devices. */
 #define SF_MATCH_ENGINES(ENGINE)                                                                             \
     ENGINE(auto)                                                                                             \
     ENGINE(gvsm)

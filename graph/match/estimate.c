@@ -10,7 +10,7 @@
 
 enum { LEAST_DESCENTS = 32, MOST_DESCENTS = 8192 }; /* into the tree of the search */
 
-/* Of the lists that hold the candidates of a step. */
+/* Lengths of the lists that hold the candidates of a step. */
 typedef struct lengths {
     double sum, least;
 } lengths;
@@ -103,7 +103,8 @@ static double draw_candidate(sf_lists *s, sf_random *random, uint32_t depth)
     return s->length[u];
 }
 
-/* Adds a step that is come to so often, whose candidates are found; what it took here is returned. */
+/* Adds a step that the search reaches `branches` times and whose candidates are known; returns what the step
+ * took on this descent. */
 static double add_step(sf_lists *s, estimate *e, uint32_t depth, double branches)
 {
     const sf_plan *plan = s->base.search->plan;

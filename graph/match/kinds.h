@@ -12,7 +12,8 @@
  */
 int sf_kinds_find(const sf_match_index *index, unsigned threads, sf_error *error);
 
-/** Of kinds that were found: the label by which lists are asked for an edge's, also where no edge has it. */
+/** The label by which lists are requested for an edge label, also if no edge has it, once kinds were found.
+ */
 uint32_t sf_kinds_label(const sf_match_index *index, uint32_t value);
 
 /**

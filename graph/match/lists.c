@@ -231,7 +231,8 @@ static bool search(sf_lists *s, uint32_t depth, uint64_t *blame)
     return search_on(s, depth, blame);
 }
 
-/* What another thread has handed over: its steps are matched as there, which fits. */
+/* Searches a part that another thread handed over. Both match the same steps, so its partial embedding fits
+ * here. */
 static void search_part(sf_searcher *searcher, const sf_share_part *part)
 {
     sf_lists *s = (sf_lists *)searcher;

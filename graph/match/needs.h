@@ -13,8 +13,8 @@ typedef struct sf_need {
     uint64_t who; /**< pattern vertices that these are to stand for; of two directions, in that out of it */
 } sf_need;
 
-/** Of one pattern vertex; where edges have no direction, all are out of it. Labels are dense, and one that
- * any will do for counts in the degrees alone. */
+/** The needs of one pattern vertex; edges without direction all count as out of it. Labels are dense; a
+ * neighbour that may have any label counts in the degrees only. */
 typedef struct sf_needs {
     uint64_t out_kinds, in_kinds; /**< bits that out_kinds and in_kinds of the index must have */
     uint64_t out_degree, in_degree;

@@ -28,7 +28,7 @@ typedef struct sf_outline {
 int sf_outline_open(sf_outline *outline, const sf_summand *term, const sf_rows *rows);
 void sf_outline_close(sf_outline *outline);
 
-/** Room for so many words, aligned to vectors; *memory is to be freed. NULL: no memory. */
+/** Allocates `words` words, aligned to vectors; free *memory. NULL: no memory. */
 uint64_t *sf_outline_room(void **memory, size_t words);
 
 #endif

@@ -5,8 +5,8 @@
 
 /* ---- order ---- */
 
-/* Of the vertices that are not matched: the candidates that are expected to be left once those before are, if
- * links were independent. */
+/* The number of candidates of the unmatched vertex w that are expected to remain once those before it are
+ * matched, if links were independent. */
 static void expect(const sf_space *s, uint64_t matched, uint32_t w, double *expected)
 {
     for (uint64_t left = s->query->required[w] & ~matched; left != 0; left &= left - 1) {
@@ -16,8 +16,8 @@ static void expect(const sf_space *s, uint64_t matched, uint32_t w, double *expe
     }
 }
 
-/* The next vertex: one that is joined with those before, where there is one, with the fewest expected
- * candidates; of the first, the one with most joins for its candidates. */
+/* The next vertex: of those joined with earlier ones (if there are any) the one with the fewest expected
+ * candidates; as the first, the one with the most joins per candidate. */
 static uint32_t choose_next(const sf_space *s, uint64_t matched, uint64_t reached, const double *expected)
 {
     uint32_t best = SF_NO_VERTEX;

@@ -97,7 +97,7 @@ static void ends_of(const sf_pattern *pattern, const sf_pattern_edge *edge, uint
     *to = turn ? edge->from : edge->to;
 }
 
-/* Of which pairs anything is said: bit b of said[a]. Returns how many there are. */
+/* Lists the pairs that the pattern says anything about: bit b of said[a]. Returns their number. */
 static size_t list_pairs(uint64_t said[SF_PATTERN_MOST], const sf_query *q, const sf_pattern *pattern)
 {
     size_t count = 0;

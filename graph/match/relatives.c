@@ -197,8 +197,8 @@ static bool is_subset(const around *a, uint32_t u, uint32_t v)
     return true;
 }
 
-/* Whoever has all neighbours of u is a neighbour of each of them: look at those of the least connected one.
- */
+/* A vertex with all neighbours of u is a neighbour of each of them, so only those of the least connected one
+ * are examined. */
 static uint32_t find_implied(const relation *r, uint32_t u)
 {
     enum { TRIES = 16 };

@@ -254,7 +254,7 @@ static int make_effects(maker *m)
     return status;
 }
 
-/* Candidates as sets, and room for tables of so many kinds. */
+/* Builds candidates as sets, and room for tables of `kinds` kinds. */
 static int make_all_places(maker *m, size_t kinds)
 {
     m->made = sf_resize(NULL, kinds, sizeof *m->made);
@@ -287,7 +287,7 @@ int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_e
     return leave_maker(&m, status, error);
 }
 
-/* Of pair (w, u), as if w were matched first. */
+/* The kind of the row of pair (w, u), if w were matched first. */
 static row_kind kind_of_pair(const maker *m, uint32_t w, uint32_t u)
 {
     const sf_order_step step = {.vertex = u,

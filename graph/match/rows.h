@@ -50,10 +50,8 @@ int sf_rows_open(sf_rows *rows, const sf_space *space, const sf_plan *plan, sf_e
  * that share a list are not the same, fewer than it says may do. */
 bool sf_rows_can_be_pairs(const sf_space *space);
 
-/**
- * Of every pair of which something is said, whichever is matched first. Not open where rows would take too
- * much, or cannot say all. SF_NO_MEMORY.
- */
+/** Rows for every pair that something is said about, whichever of both is matched first. Not open if rows
+ * would take too much memory or cannot express all. SF_NO_MEMORY. */
 int sf_rows_open_pairs(sf_rows *rows, const sf_space *space, sf_error *error);
 void sf_rows_close(sf_rows *rows);
 

@@ -27,7 +27,7 @@ typedef struct sf_share sf_share;
 
 typedef struct sf_match_search sf_match_search;
 
-/** What one thread works with; of a kind, what it adds follows. */
+/** The state of one thread of the search; each kind of search appends its own. */
 typedef struct sf_searcher {
     sf_match_search *search;
     sf_match_tally tally;
@@ -68,10 +68,8 @@ uint64_t sf_match_patience(unsigned threads);
 /** Fills count, truncated, steps, shared and given of the job's result. SF_CANCELLED, SF_NO_MEMORY. */
 int sf_match_search_run(sf_match_search *search, sf_error *error);
 
-/**
- * Of the step at hand: hands over half of the candidates after it, of the shallowest step that has any, to a
- * thread that waits. True where the candidate at hand and those after it are others' now.
- */
+/** At the current step: hands half of the remaining candidates of the shallowest step that has any to a
+ * thread that waits. True if the current candidate and those after it belong to another thread now. */
 bool sf_match_search_shares(sf_searcher *searcher, uint32_t step);
 
 /** The search by sorted lists: any plan, and listing. */

@@ -19,7 +19,7 @@ static uint64_t pair(const sf_symmetry *s, uint32_t u, uint32_t w)
 
 /* ---- colours ---- */
 
-/* One round of splitmix64; of all that is hashed here, nothing gives 0. */
+/* One round of splitmix64, which maps none of the values hashed here to 0. */
 static uint64_t mix(uint64_t h)
 {
     h += UINT64_C(0x9e3779b97f4a7c15);

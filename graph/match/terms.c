@@ -412,7 +412,7 @@ static void close_planner(planner *p)
     sf_free(p->terms);
 }
 
-/* Whether the terms that are found are worth it, where the search takes so many steps. */
+/* Whether the terms found are worth it, for a search that takes `steps` steps. */
 static bool plan_terms(planner *p, double steps, int when)
 {
     find_pairs(p);

@@ -325,7 +325,7 @@ static double reciprocity_of(const sf_net *net)
 {
     uint64_t mutual = 0;
     for (uint32_t e = 0; e < net->both.first[net->count]; e++)
-        mutual += net->ways[e] == 2; /* of each pair from both ends: so many edges */
+        mutual += net->ways[e] == 2; /* each pair is met from both ends, so this counts edges */
     return net->directed && net->edges > 0 ? (double)mutual / (double)net->edges : NAN;
 }
 

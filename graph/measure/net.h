@@ -15,7 +15,7 @@
 /** Neighbours of vertex v, ascending: ids[first[v] .. first[v + 1]). */
 typedef struct sf_neighbours {
     uint32_t *first, *ids;
-    double *weights; /**< over the greatest; of the two directions the sum where both stand for one */
+    double *weights; /**< relative to the largest; where both directions stand for one edge, their sum */
     double *lengths; /**< greatest weight / weight; NULL of sf_net.both */
 } sf_neighbours;
 

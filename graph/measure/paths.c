@@ -76,8 +76,8 @@ typedef struct waiting {
     uint32_t vertex;
 } waiting;
 
-/* Of one search: the vertices in the order in which they were reached for good, how far they are, and over
- * how many shortest paths. */
+/* One search: the vertices in the order in which their distance became final, their distances, and the number
+ * of shortest paths to each. */
 typedef struct search {
     double *distance, *paths, *share;
     uint32_t *order;
@@ -201,7 +201,7 @@ static void add_dependencies(double *betweenness, const search *s, const sf_neig
 
 /* ---- all vertices ---- */
 
-/* Sources are taken in so many parts, whose sums are added up in order. */
+/* the number of parts that sources are divided into; their sums are added in order */
 enum { PARTS = 64 };
 
 typedef struct work {

@@ -5,7 +5,7 @@
 
 #include "graph/measure/net.h"
 
-/** Of one vertex; 0 where it can have no triangle. */
+/** Clustering of one vertex; 0 if it can have no triangle. */
 typedef struct sf_clustering {
     double binary;   /**< share of its pairs of neighbours that are neighbours, whatever the direction */
     double directed; /**< share of the directed triangles that it could have (Fagiolo 2007) */

@@ -32,7 +32,7 @@ int sf_motif_parse(sf_pattern *pattern, const char *path, const char *text, size
  */
 bool sf_motif_named(sf_text *text, const char *name);
 
-/** The pattern of such a name, or in the language. SF_USAGE where it is neither, SF_DATA. */
+/** The pattern with this name, or written in the language. SF_USAGE if it is neither, SF_DATA. */
 int sf_motif_of_text(sf_pattern *pattern, const char *given, sf_error *error);
 
 #endif

@@ -33,7 +33,7 @@ void sf_rewiring_close(sf_rewiring *rewiring);
 /** Tries for each graph. */
 uint64_t sf_rewiring_tries(const sf_rewiring *rewiring);
 
-/** Seconds that one core needs for so many graphs, roughly. */
+/** Roughly the seconds that one core needs for this many graphs. */
 double sf_rewiring_seconds(const sf_rewiring *rewiring, uint32_t graphs);
 
 /** Swaps `ends`, which has room for `moving` edges and is written: what becomes of rewiring->ends in the

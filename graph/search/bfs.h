@@ -51,7 +51,7 @@ void sf_bfs_close(sf_bfs_search *search);
 /** Seconds that sf_bfs_open took. */
 double sf_bfs_preparation(const sf_bfs_search *search);
 
-/** Of the last search that succeeded: the levels 0 .. depth, and how long each took. */
+/** The levels 0 .. depth of the last search that succeeded, and the time that each took. */
 const sf_backend_level *sf_bfs_levels(const sf_bfs_search *search);
 
 /**

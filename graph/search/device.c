@@ -366,7 +366,8 @@ int sf_device_parts_run(sf_device_parts *parts, uint32_t source, sf_bfs_result *
 
 /* ---- choosing ---- */
 
-/* Of one core: preparing, which one does, and searching, which all do, touch every edge a few times. */
+/* Edges per second of one core: preparing (one thread) and searching (all threads) touch every edge a few
+ * times. */
 #define EDGES_A_SECOND 3e8
 
 double sf_bfs_cpu_seconds(uint64_t vertices, uint64_t edges, uint64_t searches, unsigned threads)

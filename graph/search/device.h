@@ -94,7 +94,8 @@ int sf_device_parts_job(sf_device_parts *parts, sf_backend_bfs_job *job, sf_erro
 /** As sf_bfs_run, on all the devices. */
 int sf_device_parts_run(sf_device_parts *parts, uint32_t source, sf_bfs_result *result, sf_error *error);
 
-/** What the CPU needs to prepare a graph and run `searches` of it by so many threads, roughly. */
+/** Roughly the seconds that the CPU needs to prepare a graph and run `searches` searches of it on `threads`
+ * threads. */
 double sf_bfs_cpu_seconds(uint64_t vertices, uint64_t edges, uint64_t searches, unsigned threads);
 
 #endif

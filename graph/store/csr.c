@@ -106,7 +106,8 @@ static bool is_in(range own, uint32_t vertex)
 
 enum { EDGES_AT_ONCE = 1 << 18 };
 
-/* The caller's thread asks, once for so many edges of a pass; all stop where it is told so. */
+/* Only the caller's thread asks for progress, once per this many edges of a pass; all threads stop when it
+ * says so. */
 typedef struct telling {
     const sf_progress *progress;
     unsigned pass, passes; /* over all edges; the one under way */

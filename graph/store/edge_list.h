@@ -63,7 +63,7 @@ typedef struct sf_edge_list {
     size_t name_capacity;
     sf_columns vertex_columns; /**< no columns, or vertex_count rows */
     sf_columns edge_columns;   /**< no columns, or edge_count rows */
-    /** Or NULL: told of edges as they are added, of about so many; it may stop that. */
+    /** NULL, or called as edges are added, with about this total; it may stop that */
     const sf_progress *progress;
     uint64_t expected_edges;
 } sf_edge_list;
