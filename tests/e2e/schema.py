@@ -144,12 +144,14 @@ def schema_of(document):
     aliases = {"reach": "bfs", "motif": "match", "record": "run"}
     if isinstance(document, list):
         return "bench" if document and "bench" in document[0] else None
-    if isinstance(document, dict) and document.get("ok") is True:
-        answers = {"aggregate", "state"} & set(document)
-        return f"control-{answers.pop()}" if answers else None
-    if not isinstance(document, dict) or "provenance" not in document:
+    if not isinstance(document, dict):
         return None
-    if "error" in document and isinstance(document["error"], dict):
+    answers = {"aggregate", "state"} & set(document)
+    if document.get("ok") is True and answers:
+        return f"control-{answers.pop()}"
+    if "provenance" not in document:
+        return None
+    if isinstance(document.get("error"), dict):
         return "refusal"
     command = document["provenance"]["command"].split()[1]
     if command == "info" and document.get("format", "").startswith("synfire occurrences"):

@@ -185,6 +185,7 @@ class Documents(command.Test):
     def test_of_doctor(self):
         done = self.run_command("doctor", "--json")  # as this machine is
         found = schema.held(schema.parse(done.stdout))
+        self.assertEqual(schema.schema_of(found), "doctor")
         levels = [check["level"] for check in found["checks"]]
         self.assertEqual((found["ok"], done.returncode), ("bad" not in levels, int("bad" in levels)))
         self.assertGreaterEqual(len(levels), 14)
