@@ -1,122 +1,105 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command on a terminal of its own and looks at what it draws there.
-
-    screen.py COLUMNS ROWS WHEN SIGNALS COMMAND...
-
-SIGNALS, sent after so many seconds, or (where WHEN is no number) once a page has a line with these words (a regular expression,
-within three minutes; printed at the end as `seen: ...`): INT, INT* (again and again) or - (none). Prints the last page of the alternate
-screen, then a line `left`, then what came on the normal screen, and exits as the command did. A line that reaches beyond the
-last column, a page that scrolls and a terminal that is not given back as it was end with 99 and a sentence.
-"""
+"""Runs a command on a terminal of its own, and looks at what it draws there."""
 import fcntl
 import os
 import pty
 import re
-import select
 import signal
 import struct
-import sys
+import subprocess
 import termios
 import time
 
-columns, rows, when = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-is_time = re.fullmatch(r"[0-9.]+", when) is not None
-signals = sys.argv[4].strip("-")
 
+class Screen:
+    """What a program wrote on a terminal of so many columns and rows: `page`, the last of the alternate screen, and `after`, what came
+    on the normal one; `text` has both. A line that reaches beyond the last column, a page that scrolls and a terminal that is not given
+    back as it was fail."""
 
-def fail(sentence):
-    print(sentence)
-    sys.exit(99)
-
-
-def run():
-    """All that the command writes, and its exit code."""
-    child, terminal = pty.fork()
-    if child == 0:
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        os.execvp(sys.argv[5], sys.argv[5:])
-    left, written, due = signals, b"", time.monotonic() + (float(when) if is_time else 180)
-    while True:
-        if select.select([terminal], [], [], 0.05)[0]:
-            try:
-                piece = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not piece:
-                break
-            written += piece
-        said = not is_time and re.search(when.encode(), written) is not None
-        if left and (said or time.monotonic() >= due):
-            for _ in range(100 if signals == "INT*" else 1):
-                os.kill(child, signal.SIGINT)
-                time.sleep(0.002)
-            left = ""
-    return written.decode(), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-class Terminal:
-    def __init__(self):
-        self.alternate, self.cursor, self.entered, self.pages, self.colours = False, True, 0, 0, set()
-        self.normal = ""
-        self.clear()
-
-    def clear(self):
+    def __init__(self, columns, rows, written, code):
+        self.columns, self.rows, self.written, self.code = columns, rows, written, code
+        self.alternate, self.cursor, self.screens, self.pages, self.colours, self.after = False, True, 0, 0, set(), ""
         self.grid, self.row, self.column = [[" "] * columns for _ in range(rows)], 0, 0
+        for control, character in re.findall(r"\x1b(\[[0-9;?]*[A-Za-z])|(.)", written, re.S):
+            if control:
+                self.take_control(control)
+            else:
+                self.take_character(character)
+        assert self.cursor and not self.alternate, "the terminal was not given back as it was"
+        self.page = self.drawn()
+        self.after = self.after.replace("\r", "")
+        self.text = f"{self.page}\n{self.after}"
 
-    def control(self, code):
-        if code in ("[?1049h", "[?1049l"):
-            self.alternate = code.endswith("h")
-            self.entered += self.alternate
-        elif code in ("[?25h", "[?25l"):
-            self.cursor = code.endswith("h")
-        elif code == "[H":
-            self.row = self.column = 0
-            self.pages += 1
-        elif code == "[K":
-            self.grid[self.row][self.column :] = [" "] * (columns - self.column)
-        elif code == "[J":
-            self.grid[self.row][self.column :] = [" "] * (columns - self.column)
-            for row in range(self.row + 1, rows):
-                self.grid[row] = [" "] * columns
-        elif re.fullmatch(r"\[[0-9]+m", code):
-            self.colours.add(code[1:-1])
-        else:
-            fail(f"an unknown control: {code!r}")
-
-    def character(self, c):
-        if not self.alternate:
-            self.normal += c
-        elif c == "\r":
-            self.column = 0
-        elif c == "\n":
-            self.row += 1
-            if self.row == rows:
-                fail(f"a page is higher than {rows} rows:\n" + self.text())
-        else:
-            if self.column == columns:
-                fail(f"a line is wider than {columns} columns:\n" + self.text())
-            self.grid[self.row][self.column] = c
-            self.column += 1
-
-    def text(self):
+    def drawn(self):
         return "\n".join("".join(row).rstrip() for row in self.grid)
 
+    def take_control(self, control):
+        if control in ("[?1049h", "[?1049l"):
+            self.alternate = control.endswith("h")
+            self.screens += self.alternate
+        elif control in ("[?25h", "[?25l"):
+            self.cursor = control.endswith("h")
+        elif control == "[H":
+            self.row = self.column = 0
+            self.pages += 1
+        elif control in ("[K", "[J"):
+            self.grid[self.row][self.column:] = [" "] * (self.columns - self.column)
+            for row in range(self.row + 1, self.rows) if control == "[J" else ():
+                self.grid[row] = [" "] * self.columns
+        elif re.fullmatch(r"\[[0-9]+m", control):
+            self.colours |= {control[1:-1]} - {"0"}
+        else:
+            raise AssertionError(f"an unknown control: {control!r}")
 
-written, code = run()
-terminal = Terminal()
-for control, character in re.findall(r"\x1b(\[[0-9;?]*[A-Za-z])|(.)", written, re.S):
-    if control:
-        terminal.control(control)
-    else:
-        terminal.character(character)
-if terminal.alternate or not terminal.cursor:
-    fail("the terminal was not given back as it was")
-print(terminal.text())
-print(f"left after {terminal.pages} pages on {terminal.entered} screens, colours: {' '.join(sorted(terminal.colours - {'0'}))}")
-print(terminal.normal.replace("\r", ""))
-if not is_time:
-    seen = re.search(r"[^\n\x1b]*(" + when + r")[^\n\x1b]*", written)
-    if seen is None:
-        fail(f"never seen: {when}")
-    print("seen: " + re.sub(r"^\[[0-9]*[Hm]", "", seen.group(0)))
-sys.exit(code)
+    def take_character(self, character):
+        if not self.alternate:
+            self.after += character
+        elif character == "\r":
+            self.column = 0
+        elif character == "\n":
+            self.row += 1
+            assert self.row < self.rows, f"a page is higher than {self.rows} rows:\n{self.drawn()}"
+        else:
+            assert self.column < self.columns, f"a line is wider than {self.columns} columns:\n{self.drawn()}"
+            self.grid[self.row][self.column] = character
+            self.column += 1
+
+    def line(self, words):
+        """The first line ever drawn with these words."""
+        found = re.search(rf"[^\n\x1b]*({words})[^\n\x1b]*", self.written)
+        assert found, f"never seen: {words}\n{self.text}"
+        return re.sub(r"^\[[0-9]*[Hm]", "", found[0])
+
+
+def on(columns, rows, *words, until=None, interrupts=1, environment=None):
+    """The screen of a command that ran to its end, or, once something was written that is as the regular expression `until` says, was
+    interrupted so often."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    with subprocess.Popen(list(map(str, words)), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                          env={**os.environ, **(environment or {})}) as child:
+        os.close(slave)
+        written, seen, end = b"", False, time.monotonic() + 300
+        try:
+            while piece := read(master):
+                written += piece
+                if until is not None and not seen and re.search(until.encode(), written):
+                    seen = True
+                    for _ in range(interrupts):
+                        child.send_signal(signal.SIGINT)
+                        time.sleep(0.002)
+                assert seen or until is None or time.monotonic() < end, f"never seen: {until}\n{written.decode()}"
+        except BaseException:
+            child.kill()
+            raise
+        finally:
+            os.close(master)
+    return Screen(columns, rows, written.decode(), child.returncode)
+
+
+def read(terminal):
+    """What is written next; nothing at the end."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
