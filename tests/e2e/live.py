@@ -25,6 +25,11 @@ def write_token(path, token="0123456789abcdef0123456789"):
         file.write(token + "\n")
 
 
+def exact_seconds(nanoseconds):
+    """As an option takes them."""
+    return f"{nanoseconds // 10**9}.{nanoseconds % 10**9:09d}"
+
+
 def spikes_of(path):
     """How many a recording has, one that is being written too; 0 where it cannot be read, or not yet."""
     done = command.Test.run_command("info", path, "--json", "--quiet", environment={"HDF5_USE_FILE_LOCKING": "FALSE"})
@@ -41,7 +46,8 @@ class Controlled(command.Test):
     @classmethod
     def run_control(cls, *words):
         """The example with these words, however it ends."""
-        return subprocess.run([sys.executable, "-B", EXAMPLES / "control.py", *map(str, words)], capture_output=True, text=True, check=False)
+        return subprocess.run([sys.executable, "-B", EXAMPLES / "control.py", *map(str, words)], capture_output=True, text=True,
+                              check=False)
 
     @classmethod
     def control(cls, *words):

@@ -41,7 +41,8 @@ sinks: [{{type: jsonl, path: run.jsonl}}]
         cls.control("start")
         cls.addClassCleanup(cls.stop_run)
         for words in ("rate A", "0:100"), ("isi A", "0:1"):  # the bandwidth is chosen from 50 intervals on
-            command.wait_until(lambda: cls.run_command(*cls.ask, "--density", words[0], "--range", words[1]).returncode == 0, words, cls.live)
+            command.wait_until(lambda: cls.run_command(*cls.ask, "--density", words[0], "--range", words[1]).returncode == 0,
+                               f"an answer of {words}", cls.live)
         cls.first = cls.document(*cls.ask, "--density", "isi B", "--save", "b.h5", *ISI)
 
     @classmethod
@@ -53,9 +54,8 @@ sinks: [{{type: jsonl, path: run.jsonl}}]
 
     def recorded(self, answer, op):
         """What the command says of the stretch of an answer, with its bandwidth."""
-        whole, rest = divmod(answer["to_ns"], 10**9)
-        return self.document("aggregate", "sim.h5", "--quantity", "isi", "--units", "A", "--log", "--to", f"{whole}.{rest:09d}",
-                             "--bandwidth", repr(answer["h"]), *ISI, "--op", op)
+        return self.document("aggregate", "sim.h5", "--quantity", "isi", "--units", "A", "--log",
+                             "--to", live.exact_seconds(answer["to_ns"]), "--bandwidth", repr(answer["h"]), *ISI, "--op", op)
 
     def test_before_the_start_there_is_no_data(self):
         self.assertEqual(self.early.returncode, 69)
@@ -114,7 +114,8 @@ sinks: [{{type: jsonl, path: run.jsonl}}]
         asked = ("aggregate", "--from-state", self.socket, "--range", "0:1")
         self.refuses(64, "density: is needed to ask the run", *asked, "--token", "token")
         self.refuses(64, "token: is needed to ask the run", *asked, "--density", "isi A")
-        self.refuses(64, "is of runs: no argument is a control socket", "aggregate", "--from-state", "b.h5", "--range", "0:1", "--density", "isi A")
+        self.refuses(64, "is of runs: no argument is a control socket", "aggregate", "--from-state", "b.h5", "--range", "0:1",
+                     "--density", "isi A")
         self.refuses(64, "is of runs: with --from-state", "aggregate", "sim.h5", "--quantity", "isi", "--units", "A", "--range", "0:1",
                      "--density", "isi A")
         self.refuses(69, "no answer came within 0.1 s", "aggregate", "--from-state", f"ipc://{os.getcwd()}/nobody", "--token", "token",
