@@ -4,6 +4,7 @@ import atexit
 import base64
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import time
@@ -26,9 +27,9 @@ class Browser:
              "--remote-debugging-port=0", "--remote-allow-origins=*", f"--user-data-dir={folder}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         atexit.register(self.process.kill)  # where a check fails
-        place = os.path.join(folder, "DevToolsActivePort")
-        self.wait(lambda: os.path.exists(place) and len(open(place).read().split()) == 2)
-        self.port = int(open(place).read().split()[0])
+        place = pathlib.Path(folder, "DevToolsActivePort")
+        self.wait(lambda: place.exists() and len(place.read_text().split()) == 2)
+        self.port = int(place.read_text().split()[0])
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json/list", timeout=60) as answer:
             target = next(one for one in json.load(answer) if one["type"] == "page")
         path = target["webSocketDebuggerUrl"].split(f":{self.port}")[1]
