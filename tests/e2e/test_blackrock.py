@@ -255,10 +255,11 @@ class Shared(rig.Test):
         self.assertIn("of 33554432 bytes of buffer were granted", told)
 
     def test_what_is_no_address_is_refused(self):
-        for code, key, value, sentence in ((78, "ask", "here", "sources.0.ask: found 'here', expected off, or udp://HOST:PORT"),
-                                           (78, "device", "here", "sources.0.device: found 'here', expected any, or an address as 192.168.137.128"),
-                                           (69, "endpoint", "udp://192.0.2.1:51002",
-                                            "expected an address of this computer, the broadcast address of its network, or 0.0.0.0")):
+        for code, key, value, sentence in (
+                (78, "ask", "here", "sources.0.ask: found 'here', expected off, or udp://HOST:PORT"),
+                (78, "device", "here", "sources.0.device: found 'here', expected any, or an address as 192.168.137.128"),
+                (69, "endpoint", "udp://192.0.2.1:51002",
+                 "expected an address of this computer, the broadcast address of its network, or 0.0.0.0")):
             self.refuses(code, sentence, "run", "rig.yaml", "--set", f"sources.0.{key}={value}", "--quiet")
         self.synfire("simulate", "sim.h5", "--preset", "sym26", "--duration", 2, "--quiet")
         self.refuses(64, "udp://192.0.2.1:51002: sends to other machines: send to 127.0.0.1, or say --insecure",

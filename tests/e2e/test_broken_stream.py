@@ -12,7 +12,8 @@ from wire import SECOND, YEAR
 
 SPIKES = 27
 GOOD = 24
-COUNTED = {"spikes": SPIKES, "gaps": 2, "gap_lost": 4, "out_of_range": 1, "leaps": 1, "late": 1, "malformed": 4, "restarts": 0, "dropped": 0}
+COUNTED = {"spikes": SPIKES, "gaps": 2, "gap_lost": 4, "out_of_range": 1, "leaps": 1, "late": 1, "malformed": 4, "restarts": 0,
+           "dropped": 0}
 
 
 def send(sender):

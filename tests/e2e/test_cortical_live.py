@@ -158,7 +158,8 @@ class Live(rig.Test):
     def against(self, port):
         """A run of what is sent at the port."""
         streams = '"score, a \\"b\\" \\xe9"'
-        rig.configure(f'type: cortical, endpoint: "ws://127.0.0.1:{port}", timeout_s: 60, data_streams: {streams}', merge="lateness_ms: 100")
+        rig.configure(f'type: cortical, endpoint: "ws://127.0.0.1:{port}", timeout_s: 60, data_streams: {streams}',
+                      merge="lateness_ms: 100")
         return self.begin("rig", "run", "rig.yaml", "--json")
 
     def account(self, run, rows):
@@ -189,7 +190,8 @@ class Played(Live):
             with self.subTest(place=place):
                 source = self.play("cortical", f"ws://127.0.0.1:{port}{place}", "sim.h5", f"electrodes: {electrodes}", "--speed", 10)
                 self.assert_same("sim.h5", 25000, source, lambda i: str(CHANNELS[i]))
-                self.assertIn("the connection ended (the server says 1001 the recording ended; 1 so far)", pathlib.Path("rig.err").read_text())
+                self.assertIn("the connection ended (the server says 1001 the recording ended; 1 so far)",
+                              pathlib.Path("rig.err").read_text())
 
     def test_what_is_no_endpoint_list_of_streams_or_array_is_refused(self):
         for setting, sentence in (("endpoint=wss://127.0.0.1:1025", "is encrypted, which is not read here: expected ws://HOST:PORT"),
@@ -222,7 +224,8 @@ class Sent(Live):
     def test_what_a_device_sends_is_recorded_and_its_faults_are_counted(self):
         rows, source, _ = self.recording()
         self.assertGreater(len(in_epochs(rows)), 1)
-        expected = {"gaps": 1, "gap_lost": 0, "malformed": 7, "late": 0, "dropped": 0, "out_of_range": 0, "leaps": 0, "epochs": 1, "restarts": 0}
+        expected = {"gaps": 1, "gap_lost": 0, "malformed": 7, "late": 0, "dropped": 0, "out_of_range": 0, "leaps": 0, "epochs": 1,
+                    "restarts": 0}
         self.assertEqual({key: source[key] for key in expected}, expected)
 
     def test_what_the_device_says_of_itself_is_told(self):
@@ -356,14 +359,16 @@ class Misbehaving(Live):
                      "no stream came within 2 s", 69, (2,))
 
     def test_one_that_only_pings(self):
-        self.refused(after_agreeing(lambda peer: without_end(lambda: peer.put(cl1.PING, b"x" * 125))), "no stream came within 2 s", 69, (2,))
+        self.refused(after_agreeing(lambda peer: without_end(lambda: peer.put(cl1.PING, b"x" * 125))),
+                     "no stream came within 2 s", 69, (2,))
 
     def test_one_that_announces_more_than_anybody_has(self):
         self.refused(after_agreeing(lambda peer: peer.connection.sendall(b"\x82\x7f\x7f" + b"\xff" * 7 + bytes(1000))),
                      "a connection that was cut off: a message of more than 67108864 bytes")
 
     def test_one_that_says_nothing_of_what_it_sends(self):
-        self.refused(after_agreeing(lambda peer: without_end(lambda: peer.put(cl1.TEXT, b"[" * 2000))), "a text without a status: 2000 bytes")
+        self.refused(after_agreeing(lambda peer: without_end(lambda: peer.put(cl1.TEXT, b"[" * 2000))),
+                     "a text without a status: 2000 bytes")
 
 
 if __name__ == "__main__":

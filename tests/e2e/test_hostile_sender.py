@@ -163,8 +163,8 @@ sinks: [{{type: zmq, endpoint: "tcp://127.0.0.1:{out}", wait_subscribers: 1}}]
         return ("play", "sim.h5", "--to", f"tcp://{address}:{self.port}", "--subscribers", 0, "--quiet", *options)
 
     def run_to(self, address, *options):
-        return ("run", "--replay", "sim.h5", "--quiet", "--set", "sinks.0.type=zmq", "--set", f"sinks.0.endpoint=tcp://{address}:{self.port}",
-                *options)
+        return ("run", "--replay", "sim.h5", "--quiet", "--set", "sinks.0.type=zmq",
+                "--set", f"sinks.0.endpoint=tcp://{address}:{self.port}", *options)
 
     def test_what_other_machines_could_reach_is_bound_only_where_that_is_said(self):
         for address in "*", "0.0.0.0", "[::]", "192.168.1.77":

@@ -114,7 +114,8 @@ class Captures(rig.Test):
         run.stop()
         with h5py.File("rig.h5") as file:
             names = [name.decode() for name in file["units/name"]]
-            rows = list(zip(file["spikes/time_ns"][:].tolist(), (names[unit] for unit in file["spikes/unit"]), file["spikes/amplitude"][:].tolist()))
+            times, units, amplitudes = (file[f"spikes/{key}"][:].tolist() for key in ("time_ns", "unit", "amplitude"))
+        rows = list(zip(times, (names[unit] for unit in units), amplitudes))
         return run.document()["status"]["sources"][0], rows
 
     def assert_through(self, kind, name, keys, spikes, epochs, gap_ms=None, repeats=1):
@@ -132,7 +133,8 @@ class Captures(rig.Test):
             for (sample, unit, amplitude), (time_ns, name_of_it, value) in zip(part, got):
                 apart = (time_ns - got[0][0]) - (sample - part[0][0]) * 10**9 / RATE
                 self.assertTrue(name_of_it == unit and abs(apart) <= 1, (unit, sample, name_of_it, time_ns, apart))
-                self.assertTrue(value != value if amplitude is None else abs(value - amplitude) <= 1e-4 * abs(amplitude), (amplitude, value))
+                is_it = value != value if amplitude is None else abs(value - amplitude) <= 1e-4 * abs(amplitude)
+                self.assertTrue(is_it, (amplitude, value))
         return source
 
     def test_intan_begins_again_after_6_s(self):
@@ -154,7 +156,8 @@ class Captures(rig.Test):
     def test_the_event_broadcaster_sends_a_line_of_another_stream_first_and_the_one_that_has_spikes_is_read(self):
         source = self.assert_through("event-broadcaster", "event-broadcaster-json-ttl-of-other-stream-first.bin", "learn_s: 1", 215, 0, 5)
         self.assertGreater(source["other_streams"], 0)
-        self.assertRegex(pathlib.Path("rig.err").read_text(errors="replace"), "is read, and '.*', which is sent as well, is not|came before any spike")
+        self.assertRegex(pathlib.Path("rig.err").read_text(errors="replace"),
+                         "is read, and '.*', which is sent as well, is not|came before any spike")
 
     def test_open_ephys_begins_acquisition_again_and_message_numbers_with_it(self):
         self.assert_through("open-ephys", "open-ephys-zmq-two-acquisitions.bin", "learn_s: 0.02, sample_rate_hz: 30000", 68, 1)

@@ -112,7 +112,7 @@ sinks:
         sent = [decision["outcome"] == "sent" for decision in decisions]
         armed = sent.index(True) if True in sent else len(sent)  # behind what waited for the run
         # A machine so slow that nothing came for a second stalls.
-        first = next((i for i, decision in enumerate(decisions) if i > armed and decision["reason"] in ("too old", "source stalled")), len(sent))
+        first = next((i for i in range(armed + 1, len(sent)) if decisions[i]["reason"] in ("too old", "source stalled")), len(sent))
         self.assertFalse(any(sent[first:]))
         if first == len(sent):  # it was armed only behind what was late, on a slow machine, or nothing was
             self.assertFalse(any(decision["wait_ms"] > MAX_AGE_MS for decision in decisions[armed + 1:]))

@@ -96,7 +96,8 @@ sinks:
             row = file["results/sources"][-1]
             markers = [text.decode() for text in file["markers/text"]] if "markers" in file else []
         self.assertEqual((row["state"], row["leaps"], row["missing_spikes"]), (b"ended", source["leaps"], source["missing_spikes"]))
-        self.assertEqual([text for text in markers if told and text.startswith("synfire: ") and told in text] != [], told is not None, markers)
+        said = [text for text in markers if text.startswith("synfire: ")]
+        self.assertEqual([text for text in said if told and told in text] != [], told is not None, said)
 
     def assert_windows(self, times, source):
         self.assertEqual((source["shift_ns"] != 0, source["shift_ns"] % 10**6), (source["epochs"] > 0, 0))
