@@ -30,10 +30,10 @@ def data(spikes, markers=()):
 
 
 class Sender:
-    """Counts its frames. Some time passes between `open` and `wait`, which ends when a run has subscribed."""
+    """Counts its frames."""
 
     def __init__(self, endpoint, run=None):
-        import zmq
+        import zmq  # what sends bytes of its own does without
         self.socket = zmq.Context().socket(zmq.XPUB)
         self.socket.setsockopt(zmq.LINGER, 10_000)
         self.socket.setsockopt(zmq.RCVTIMEO, 300_000)
@@ -42,6 +42,7 @@ class Sender:
         self.socket.bind(endpoint)
 
     def wait(self):
+        """Until a run has subscribed."""
         self.socket.recv()
 
     def send(self, kind, clock, body=b"", number=None):
