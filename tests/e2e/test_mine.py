@@ -10,12 +10,12 @@ import random
 import re
 import resource
 import subprocess
-import sys
 import unittest
 import xml.etree.ElementTree
 from decimal import Decimal
 
 import command
+import interrupt
 
 WORKED = "unit,seconds\nA,0.001\nA,0.002\nB,0.005\nB,0.008\nA,0.010\nA,0.013\nC,0.015\nB,0.018\nC,0.020\n"
 CHAINS = ("mine", "demo.h5", "--delay", "4:6", "--min-count", 60)
@@ -219,12 +219,10 @@ class Mining(OfTheDemo):
         self.document(*words, "--min-count", 5000)
 
     def test_stopped_it_says_at_what(self):
-        ended = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("interrupt.py"), r"shifting trains \[",
-                                os.environ["SYNFIRE"], *map(str, CHAINS), "--significance", "segment-shift", "--surrogates", "1000000"],
-                               check=False)
+        ended = interrupt.interrupt(r"shifting trains \[", *CHAINS, "--significance", "segment-shift", "--surrogates", 1000000)
         self.assertEqual(ended.returncode, 130)
-        self.assertIn("stopped: all episodes are here, and none is tested\n", pathlib.Path("out").read_text())
-        self.assertRegex(pathlib.Path("err").read_text(), "(?m)^synfire: mine: stopped: ")
+        self.assertIn("stopped: all episodes are here, and none is tested\n", ended.stdout)
+        self.assertRegex(ended.stderr, "(?m)^synfire: mine: stopped: ")
 
     def test_delays_narrower_than_two_ticks_are_told(self):
         write("coarse.csv", "".join(f"{'a' if i % 3 else 'b'},{i / 100:.3f}\n" for i in range(400)))
