@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same spikes through every layout that is read: layouts.py SPIKES.csv, lines of unit,seconds.
+"""The same spikes through every layout that is read give the same episodes, with all that is told of them.
 
-Each file is written here by what docs/formats.md says of the layout, and mined by the command. What it finds must be
-what it finds in the lines themselves: every episode with its count, its reverse, its bursts and its delays.
-"""
+Each file is written here by what docs/formats.md says of the layout, and mined by the command. What it finds must be what it
+finds in a list of the spikes: every episode with its count, its reverse, its bursts and its delays."""
 import json
 import os
 import pickle
-import subprocess
-import sys
 import zipfile
 
 import axion
-import h5py
+import command
 import nev
-import numpy as np
 
+command.need_modules()
+import h5py
 from nex import Nex
+import numpy as np
 from plx import Plx
 
-COMMAND = os.environ["SYNFIRE"]
-OPTIONS = ["--delay", "3:7", "--min-count", "15", "--max-size", "3", "--json", "--quiet"]
 # What follows from how a layout names its units, and from what time it says was recorded beside its spikes.
 OF_LAYOUT = {"id", "units", "names", "episode", "expected", "strength", "ratio_interval", "needed", "folded_under", "one_electrode"}
 UNITS = 12
@@ -35,8 +32,8 @@ class Spikes:
     the same, as spikes of one time are in the order of their units, which layouts number in their own way."""
 
     def __init__(self, path):
-        lines = {round(float(seconds) * 1000) + 1000: int(unit) for unit, seconds in
-                 (line.split(",") for line in open(path).read().split("\n")[1:] if line)}
+        with h5py.File(path) as file:
+            lines = {round(ns / 1e6) + 1000: unit for ns, unit in zip(file["spikes/time_ns"][:].tolist(), file["spikes/unit"][:].tolist())}
         self.ms, self.unit = np.array(sorted(lines.items())).T
         self.count = len(self.ms)
 
@@ -299,8 +296,7 @@ def write_blackrock(s, path):
 
 def convert_to(layout):
     def write(s, path):
-        write_csv(s, "lines.csv")
-        subprocess.run([COMMAND, "convert", "lines.csv", path, "--layout", layout, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        command.Test.synfire("convert", "layout0", path, "--layout", layout)
         return [str(u) for u in range(UNITS)]
     return write
 
@@ -308,50 +304,47 @@ def convert_to(layout):
 LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "Axion .spk": write_axion_spk, "NWB 1": write_nwb_1,
            "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
            "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
-           "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Cortical Labs": write_cortical, "Phy": write_phy, "SpikeInterface": write_spikeinterface,
+           "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Cortical Labs": write_cortical,
+           "Phy": write_phy, "SpikeInterface": write_spikeinterface,
            "SpikeInterface, NumPy": write_npz, "pynapple": write_pynapple, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
            "Plexon": write_plexon, "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
            "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
 
 
-def command(*words):
-    done = subprocess.run([COMMAND, *words], capture_output=True, text=True)
-    assert done.returncode == 0, (words, done.stderr)
-    return json.loads(done.stdout)
+class Layouts(command.Test):
+    @classmethod
+    def prepare(cls):
+        cls.synfire("simulate", "sim.h5", "--unit-count", UNITS, "--rate", 12, "--duration", 25,
+                    "--chain", "#0 -(4,6]-> #5 -(4,6]-> #2", "--chain-rate", 5)
+        cls.spikes = Spikes("sim.h5")
+        cls.files = {layout: (f"layout{i}", write(cls.spikes, f"layout{i}")) for i, (layout, write) in enumerate(LAYOUTS.items())}
+        cls.expected = cls.look(*cls.files["CSV"])
 
+    @classmethod
+    def look(cls, path, names):
+        """Every episode that is found, by the numbers of its units here."""
+        told = cls.document("mine", path, "--delay", "3:7", "--min-count", 15, "--max-size", 3)
+        names = names or [unit["name"] for unit in cls.document("info", path)["unit_detail"]]
+        numbers = {name: u for u, name in enumerate(names)}
+        episodes = {(tuple(numbers[name] for name in episode["names"]), json.dumps(episode["delays_ms"])):
+                    {key: value for key, value in episode.items() if key not in OF_LAYOUT} for episode in told["episodes"]}
+        return {"episodes": episodes, **{key: told[key] for key in ("spikes", "units", "bursts", "threshold")}}
 
-def look(path, names):
-    """Every episode that is found, by the numbers of its units here."""
-    told = command("mine", path, *OPTIONS)
-    if names is None:
-        names = [unit["name"] for unit in command("info", path, "--json", "--quiet")["unit_detail"]]
-    numbers = {name: u for u, name in enumerate(names)}
-    found = {}
-    for episode in told["episodes"]:
-        key = (tuple(numbers[name] for name in episode["names"]), json.dumps(episode["delays_ms"]))
-        found[key] = {name: value for name, value in episode.items() if name not in OF_LAYOUT}
-    return {"spikes": told["spikes"], "units": told["units"], "bursts": told["bursts"], "threshold": told["threshold"],
-            "episodes": found}
+    def test_the_list_has_episodes_of_all_units(self):
+        self.assertEqual(set(self.spikes.unit), set(range(UNITS)))
+        self.assertEqual((self.expected["spikes"], self.expected["units"]), (self.spikes.count, UNITS))
+        self.assertGreater(len(self.expected["episodes"]), 50)
+        self.assertEqual(max(len(units) for units, _ in self.expected["episodes"]), 3)
 
+    def test_every_layout_has_the_same(self):
+        for layout, file in self.files.items():
+            with self.subTest(layout=layout):
+                self.assertEqual(self.look(*file), self.expected)
 
-def main():
-    spikes = Spikes(sys.argv[1])
-    assert len(set(spikes.unit)) == UNITS
-    expected = None
-    for i, (layout, write) in enumerate(LAYOUTS.items()):
-        path = f"layout{i}"
-        found = look(path, write(spikes, path))
-        expected = expected or found
-        assert found["spikes"] == spikes.count and len(found["episodes"]) > 50, (layout, found["spikes"], len(found["episodes"]))
-        assert max(len(key[0]) for key in found["episodes"]) == 3
-        for key in expected["episodes"].keys() | found["episodes"].keys():
-            assert found["episodes"].get(key) == expected["episodes"].get(key), (layout, key, found["episodes"].get(key),
-                                                                                expected["episodes"].get(key))
-        assert found == expected, layout
-        print(f"{layout}: {len(found['episodes'])} episodes")
-    formats = {command("info", f"layout{i}", "--json", "--quiet")["format"] for i in range(len(LAYOUTS))}
-    assert len(formats) >= len(LAYOUTS) - 1, formats  # none was taken for another
+    def test_none_is_taken_for_another(self):
+        formats = {self.document("info", path)["format"] for path, _ in self.files.values()}
+        self.assertGreaterEqual(len(formats), len(LAYOUTS) - 1)  # lists of spikes are one
 
 
 if __name__ == "__main__":
-    main()
+    command.main()
