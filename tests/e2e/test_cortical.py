@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of a CL1, written and read here by PyTables as the vendor's cl-sdk does: nothing of the reader is used.
-
-  cortical.py write FILE SPIKES    a file of so many spikes, to measure with
-  cortical.py compare              files of either origin of timestamps through the command, held against PyTables; exit
-                                   code 77 where this Python has none
-"""
-import os
+"""Recordings of Cortical Labs' CL1 that PyTables wrote, as the vendor's cl-sdk does, as PyTables has them; refusals."""
+import pathlib
 import random
-import subprocess
-import sys
-from fractions import Fraction
+
+import command
+import converted
 
 try:
     import tables
 except ImportError:
-    sys.exit(77)
+    command.need(False, "no Python module tables, which writes files of a CL1")
 import h5py
 import numpy as np
 
 RELATIVE = "stim_and_spike_timestamps_relative_to_start"
+# Of each file the start of the device, the rate, and whether file_format says that timestamps count from the recording's start:
+# where it says nothing, or no, they count from the device's.
+CASES = ((123456, 25000, True), (0, 25000, True), (987654321012, 25000, False), (987654321012, 25000, None), (1000, 7702, True),
+         (5, 30000, False))
 
 
 class Spike(tables.IsDescription):
@@ -47,9 +46,8 @@ def fill(file, where, name, kind, columns):
     table.cols.timestamp.create_index()
 
 
-def write(path, spikes, start=123456, frames=500000, rate=25000, relative=True, seed=1):
-    """relative: as file_format says it; None where it says nothing, and timestamps count from the start of the device."""
-    chance, first = np.random.default_rng(seed), 0 if relative else start
+def write(path, start, rate, relative, seed, spikes=3000):
+    frames, chance, first = random.Random(seed).randrange(50000, 5000000), np.random.default_rng(seed), 0 if relative else start
     with tables.open_file(path, "w") as file:
         root = file.root._v_attrs
         for name, value in {"application": {"who": "me", "n": 3}, "channel_count": 64, "sampling_frequency": rate,
@@ -71,44 +69,50 @@ def write(path, spikes, start=123456, frames=500000, rate=25000, relative=True, 
             file.create_earray(group, "data", tables.UInt8Atom(), (0,), chunkshape=(2**15,)).append(np.zeros(count, "u1"))
 
 
-def expected(path, rate, relative):
+def read(path, rate, relative):
+    """Spikes of each channel, markers, and how long was recorded, as PyTables has them."""
     with tables.open_file(path) as file:
         first = 0 if relative else int(file.root._v_attrs.start_timestamp)
 
         def times(table):
-            return [round(Fraction(int(frame) - first) * 10**9 / rate) for frame in table.col("timestamp")]
+            return [converted.nearest_ns(frame - first, rate) for frame in table.col("timestamp")]
 
-        spikes = sorted(zip(times(file.root.spikes), map(int, file.root.spikes.col("channel"))))
-        stims = list(zip(times(file.root.stims), map(int, file.root.stims.col("channel"))))
+        trains = {}
+        for ns, channel in zip(times(file.root.spikes), map(str, file.root.spikes.col("channel"))):
+            trains.setdefault(channel, []).append(ns)
+        stims = list(zip(times(file.root.stims), file.root.stims.col("channel")))
         markers = [(ns, f"stim {channel}") for ns, channel in stims] + [(ns, "stim") for ns in {ns for ns, _ in stims}]
         for group in file.root.data_stream._f_iter_nodes("Group"):
-            markers += [(ns, group._v_name) for ns in times(group.index)] if "index" in group else []
-        return spikes, sorted(markers), round(Fraction(int(file.root._v_attrs.duration_frames)) * 10**9 / rate)
+            markers += [(ns, group._v_name) for ns in times(group.index)]
+        return trains, sorted(markers), converted.nearest_ns(file.root._v_attrs.duration_frames, rate)
 
 
-def found(path):
-    subprocess.run([os.environ["SYNFIRE"], "convert", path, "one.h5", "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    with h5py.File("one.h5") as out:
-        names = [int(name) for name in out["units/name"][:]]
-        spikes = sorted((int(ns), names[unit]) for ns, unit in zip(out["spikes/time_ns"][:], out["spikes/unit"][:]))
-        markers = sorted((int(ns), text.decode()) for ns, text in zip(out["markers/time_ns"][:], out["markers/text"][:]))
-        result = spikes, markers, int(out.attrs["stop_ns"])
-    os.remove("one.h5")
-    return result
+class Cortical(command.Test):
+    @classmethod
+    def prepare(cls):
+        for i, case in enumerate(CASES):
+            write(f"cl1_{i}.h5", *case, seed=i)
 
+    def test_every_spike_and_marker_is_as_pytables_has_it(self):
+        for i, (start, rate, relative) in enumerate(CASES):
+            with self.subTest(start=start, rate=rate, relative=relative):
+                found = converted.read(f"cl1_{i}.h5")
+                self.assertEqual(({name: train for name, train in found.trains.items() if train}, found.markers, found.span[1]),
+                                 read(f"cl1_{i}.h5", rate, relative))
 
-def compare():
-    cases = [(123456, 25000, True), (0, 25000, True), (987654321012, 25000, False), (987654321012, 25000, None), (1000, 7702, True),
-             (5, 30000, False)]
-    for i, (start, rate, relative) in enumerate(cases):
-        path = f"cl1_{i}.h5"
-        write(path, 3000, start, random.Random(i).randrange(50000, 5000000), rate, relative, i)
-        assert found(path) == expected(path, rate, relative), cases[i]
-    print(f"{len(cases)} files: every spike and marker as PyTables has them")
+    def test_stimuli_may_be_blanked(self):
+        about = self.document("info", "cl1_0.h5", "--blank", "stim,-1,5")
+        self.assertEqual(about["markers"], 370)
+        self.assertLess(about["spikes"], 3000)
+
+    def test_what_was_damaged_or_holds_no_spikes_is_refused(self):
+        pathlib.Path("cut.h5").write_bytes(pathlib.Path("cl1_0.h5").read_bytes()[:100000])
+        self.refuses(65, "this HDF5 file is damaged", "info", "cut.h5")
+        write("none.h5", 0, 25000, True, seed=1)
+        with h5py.File("none.h5", "a") as file:
+            del file["spikes"]
+        self.refuses(65, "was made without the table /spikes", "info", "none.h5")
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "write":
-        write(sys.argv[2], int(sys.argv[3]), frames=25000 * 600)
-    else:
-        compare()
+    command.main()
