@@ -117,8 +117,29 @@ def without_times(value):
     return [without_times(part) for part in value] if isinstance(value, list) else value
 
 
+def difference(one, other, at=""):
+    """Where two values begin to differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = {key: (one.get(key), other.get(key)) for key in [*one, *other]}
+    else:
+        pairs = dict(enumerate(zip(one, other))) if isinstance(one, (list, tuple)) and type(one) is type(other) else {}
+    for key, (a, b) in pairs.items():
+        if a != b:
+            return difference(a, b, f"{at}[{key!r}]")
+    return f"{at or 'all'}: found {one!r:.500}, expected {other!r:.500}"
+
+
 class Test(unittest.TestCase):
     """Its tests share a folder, which is the working directory."""
+
+    def __init__(self, *words):
+        super().__init__(*words)
+        for kind in dict, list, tuple:  # of long ones unittest's own comparison takes minutes to tell the difference
+            self.addTypeEqualityFunc(kind, self.assert_alike)
+
+    def assert_alike(self, one, other, msg=None):
+        if one != other:
+            self.fail(difference(one, other) + ("" if msg is None else f" : {msg}"))
 
     @classmethod
     def setUpClass(cls):
