@@ -127,7 +127,7 @@ sinks: [{{type: jsonl, path: out.jsonl, overwrite: true}}]
             names[0] = NAME[:names.dtype.itemsize or None] if names.dtype.kind == "S" else NAME
             file["units/name"][:] = names
         self.shows([PLAIN, "\\u202e"], "info", "sim.h5")
-        self.shows([], "info", "sim.h5", "--verbose")
+        self.shows([PLAIN, "\\u202e"], "info", "sim.h5", "--verbose")
 
     def test_a_run_shows_its_stream_and_units_escaped(self):
         self.shows(["\\x1b[35mlive\\u009b2J\\u202e" + PLAIN], "run", "run.yaml", drawn=[RED])
