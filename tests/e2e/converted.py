@@ -19,7 +19,7 @@ def read(path, *options):
         found = types.SimpleNamespace(
             names=names, trains={name: times[units == unit].tolist() for unit, name in enumerate(names)},
             kinds=dict(zip(names, file["units/kind"][:].tolist())), electrodes=dict(zip(names, file["units/electrode"][:].tolist())),
-            markers=sorted((int(ns), text.split(b"\0")[0].decode()) for ns, text in zip(file["markers/time_ns"][:], file["markers/text"][:])),
+            markers=sorted((int(ns), text.split(b"\0")[0].decode()) for ns, text in zip(file["markers/time_ns"], file["markers/text"])),
             observed=file["observed"][:].tolist() if "observed" in file else [],
             span=(int(file.attrs["start_ns"]), int(file.attrs["stop_ns"])))
     os.remove("read.h5")

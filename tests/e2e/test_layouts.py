@@ -33,8 +33,8 @@ class Spikes:
 
     def __init__(self, path):
         with h5py.File(path) as file:
-            lines = {round(ns / 1e6) + 1000: unit for ns, unit in zip(file["spikes/time_ns"][:].tolist(), file["spikes/unit"][:].tolist())}
-        self.ms, self.unit = np.array(sorted(lines.items())).T
+            spikes = zip(file["spikes/time_ns"][:].tolist(), file["spikes/unit"][:].tolist())
+            self.ms, self.unit = np.array(sorted({round(ns / 1e6) + 1000: unit for ns, unit in spikes}.items())).T
         self.count = len(self.ms)
 
     def at(self, rate_hz):
@@ -301,14 +301,14 @@ def convert_to(layout):
     return write
 
 
-LAYOUTS = {"CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "Axion .spk": write_axion_spk, "NWB 1": write_nwb_1,
-           "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
-           "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
-           "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Cortical Labs": write_cortical,
-           "Phy": write_phy, "SpikeInterface": write_spikeinterface,
-           "SpikeInterface, NumPy": write_npz, "pynapple": write_pynapple, "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock,
-           "Plexon": write_plexon, "NeuroExplorer .nex": write_nex, "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"),
-           "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
+LAYOUTS = {
+    "CSV": write_csv, "CSV, other columns": write_csv_columns, "Axion": write_axion, "Axion .spk": write_axion_spk, "NWB 1": write_nwb_1,
+    "NWB 2, spike events": write_nwb_events, "MaxWell, old": write_maxwell_old, "MaxWell, new": write_maxwell_new,
+    "3Brain BXR 2": write_bxr_2, "3Brain BXR 3": write_bxr_3, "MCS DataManager": write_mcs, "MCS CMOS-MEA": write_mcs_cmos,
+    "Kwik": write_kwik, "HerdingSpikes 2": write_herding_spikes, "Cortical Labs": write_cortical, "Phy": write_phy,
+    "SpikeInterface": write_spikeinterface, "SpikeInterface, NumPy": write_npz, "pynapple": write_pynapple,
+    "Open Ephys binary": write_open_ephys, "Blackrock": write_blackrock, "Plexon": write_plexon, "NeuroExplorer .nex": write_nex,
+    "NeuroExplorer .nex5": write_nex5, "synfire": convert_to("synfire"), "NWB 2": convert_to("nwb"), "CARMEN": convert_to("carmen")}
 
 
 class Layouts(command.Test):

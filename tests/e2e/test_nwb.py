@@ -282,7 +282,8 @@ class OtherResults(Tables):
     def prepare(cls):
         network = ("--network-method", "isi-n", "--network-spikes", 20, "--network-within", 40)
         pathlib.Path("chain.txt").write_text("A -(4,6]-> B\n")
-        cls.synfire("simulate", "lively.h5", "--preset", "sym26", "--seed", 3, "--duration", 60, "--burst-rate", 0.4, "--marker-every", 0.5)
+        cls.synfire("simulate", "lively.h5", "--preset", "sym26", "--seed", 3, "--duration", 60, "--burst-rate", 0.4,
+                    "--marker-every", 0.5)
         responses = cls.document("responses", "lively.h5", "--marker", "ttl0", "--episodes", "chain.txt", "--nwb", "five.nwb")
         bursts = json.loads(cls.synfire("bursts", "five.nwb", *network, "--nwb", "six.nwb", "--json").stdout)  # a share may be 1 + 2e-16
         sequences = cls.document("sequences", "six.nwb", *network, "--to", 5, "--surrogates", 50, "--episodes", "chain.txt",
@@ -300,8 +301,8 @@ class OtherResults(Tables):
     def test_each_has_its_tables(self):
         self.assert_tables("eight.nwb", "burst_units", "network_bursts", "bursts", "burst_summary", "responses", "response_histogram",
                            "response_trials", "sequence_units", "sequence_bursts", "sequence_latencies", "burst_similarity",
-                           "sequence_chains", "sequence", "criticality", "avalanche_fits", "avalanches", "avalanche_shapes", "autocorrelation",
-                           "criticality_cautions")
+                           "sequence_chains", "sequence", "criticality", "avalanche_fits", "avalanches", "avalanche_shapes",
+                           "autocorrelation", "criticality_cautions")
         self.assert_kept("five.nwb", "eight.nwb")
 
     def test_every_cell_is_what_is_printed(self):

@@ -185,7 +185,8 @@ class Plexon(command.Test):
                 units, events = find_by_neo(path)
                 self.assertEqual(units, truth["spikes"])
                 for number in 1, 9, STROBED:
-                    self.assertEqual(events[number], [(tick, value or "0") for tick, of, value in truth["markers"] if of == number], number)
+                    own = [(tick, value or "0") for tick, of, value in truth["markers"] if of == number]
+                    self.assertEqual(events[number], own, number)
                 self.assertEqual([tick for tick, _ in events[START]], [start for start, _ in truth["spans"]])
                 self.assertEqual([tick for tick, _ in events[STOP]], [stop for _, stop in truth["spans"]])
 
