@@ -156,7 +156,7 @@ class Test(unittest.TestCase):
     @staticmethod
     def run_command(*words, environment=None):
         """The command with these words, however it ends."""
-        return subprocess.run([os.environ["SYNFIRE"], *map(str, words)], capture_output=True, text=True, check=False,
+        return subprocess.run([os.environ["SYNFIRE"], *map(str, words)], capture_output=True, encoding="utf-8", check=False,
                               env={**os.environ, **(environment or {})})
 
     @classmethod
@@ -205,13 +205,13 @@ class Test(unittest.TestCase):
 
 def rows_of(path):
     """The rows of a CSV file."""
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def messages_of(path, topic, whole=False):
     """Those of a topic in the JSON lines of a run; only whole lines, while it writes."""
-    with open(path) as file:
+    with open(path, encoding="utf-8") as file:
         lines = [line for line in file if line.endswith("\n") or not whole]
     return [message for message in map(json.loads, lines) if message["topic"] == topic]
 

@@ -52,7 +52,7 @@ def write_csv(s, path):
 
 
 def write_csv_columns(s, path):
-    with open(path, "w") as file:
+    with open(path, "w", encoding="utf-8") as file:
         print("time (µs);amplitude;channel", file=file)
         for ms, unit in zip(s.ms, s.unit):
             print(f"{ms * 1000};-{unit + 1},5;{unit}", file=file)
