@@ -113,6 +113,8 @@ void sf_key_range(sf_text *text, const sf_key *key)
 {
     if (key->words != NULL)
         add_words(text, key->words);
+    else if (key->form != NULL)
+        sf_text_printf(text, "%s", key->form);
     else if (key->type == SF_KEY_SWITCH)
         sf_text_printf(text, "true or false");
     else if (key->type == SF_KEY_TEXT)
@@ -144,10 +146,16 @@ void sf_key_expected(sf_text *text, const sf_key *key, const sf_key_table *table
 
 /* ---- values as text ---- */
 
-static bool text_is_right(const char *text, bool needed)
+static bool is_text(const char *text)
 {
     size_t length = text != NULL ? strnlen(text, SF_KEY_LONGEST + 1) : 0;
-    return text == NULL ? !needed : length > 0 && length <= SF_KEY_LONGEST;
+    return length > 0 && length <= SF_KEY_LONGEST;
+}
+
+static bool text_is_right(const sf_key *key, const char *text)
+{
+    return is_text(text) && (key->words == NULL || key->words[sf_keys_word(key->words, text)] != NULL) &&
+           (key->takes == NULL || key->takes(text));
 }
 
 static bool is_within(const sf_key *key, double number)
@@ -202,8 +210,7 @@ bool sf_key_parse(const sf_key *key, void *object, const char *text)
         *(int *)at = (int)word;
         return true;
     default:
-        return text_is_right(text, true) &&
-               (key->words == NULL || key->words[sf_keys_word(key->words, text)] != NULL);
+        return text_is_right(key, text);
     }
 }
 
@@ -284,9 +291,7 @@ static bool is_right(const sf_key *key, const void *object)
             words++;
         return *(const int *)at >= 0 && (size_t) * (const int *)at < words;
     case SF_KEY_TEXT:
-        return text_is_right(*(const char *const *)at, key->needed) &&
-               (key->words == NULL || *(const char *const *)at == NULL ||
-                key->words[sf_keys_word(key->words, *(const char *const *)at)] != NULL);
+        return *(const char *const *)at == NULL ? !key->needed : text_is_right(key, *(const char *const *)at);
     case SF_KEY_LIST:
         return *(const uint32_t *)((const char *)object + key->count_offset) <= key->most;
     default:
@@ -328,7 +333,7 @@ static int check_items(const sf_key *key, const void *object, const char *path, 
         snprintf(below, sizeof below, "%.200s.%u", path, i);
         if (key->table != NULL)
             status = check_struct(key->table, items + i * key->table->size, below, how);
-        else if (!text_is_right(((const char *const *)(const void *)items)[i], true))
+        else if (!is_text(((const char *const *)(const void *)items)[i]))
             status = sf_fail(how.error, how.refused, below, "found no text, expected a text of 1 to %d bytes",
                              SF_KEY_LONGEST);
     }

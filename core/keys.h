@@ -49,6 +49,8 @@ typedef struct sf_key {
     sf_key_use use;
     const char *where;        /**< the neighbour that gives it a meaning, as "metric=sttc,x"; NULL: always */
     const char *const *words; /**< of a choice, or of a text that is one of these; up to NULL */
+    bool (*takes)(const char *text);  /**< of a text: whether it may be, beside its length; NULL: any may */
+    const char *form;                 /**< what is expected, in place of what type and bounds say */
     const struct sf_key_table *table; /**< below a group, or of a list's items; NULL: a list of texts */
     const struct sf_key *item;        /**< of a list of texts: what each may be; NULL: any text */
     /** What 0, or no text, stands for: "all cores". Command lines say it by leaving the option out, and take

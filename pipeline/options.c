@@ -116,11 +116,17 @@ static const sf_key density_keys[] = {
 };
 #undef ROW
 
+static bool is_name(const char *text)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    return strlen(text) < 64 && text[strspn(text, allowed)] == '\0';
+}
+
 #define ROW sf_live_trigger
 static const char *const trigger_causes[] = {"episode", "trigger", "rule", "burst", "burst-end", NULL};
 static const sf_key trigger_keys[] = {
     CHOICE("on", on, trigger_causes),
-    TEXT("name", name, .needed = true),
+    TEXT("name", name, .needed = true, .takes = is_name, .form = "at most 63 letters, digits, - and _"),
     TEXT("episode", episode, .where = "on=episode", .needed = true),
     TEXT("follows", follows, .where = "on=trigger", .needed = true),
     TEXT("rule", rule, .where = "on=rule", .needed = true),
@@ -147,8 +153,9 @@ static const sf_key trigger_keys[] = {
 #define ROW sf_live_blank
 static const sf_key blank_keys[] = {
     TEXT("marker", marker, .needed = true),
-    REAL("from_ms", from_ms, -60000, 60000),
-    REAL("to_ms", to_ms, -60000, 60000),
+    REAL("from_ms", from_ms, 0, 60000,
+         .form = "a number from 0 to 60000: live, what comes before a marker has gone by"),
+    REAL("to_ms", to_ms, 0, 60000),
     {0},
 };
 #undef ROW
@@ -159,6 +166,12 @@ static const sf_key_table reach_table = SF_KEY_TABLE(reach_keys, default_reach);
 static const sf_key_table pattern_table = SF_KEY_TABLE(pattern_keys, default_pattern);
 static const sf_key_table density_table = {
     .parts = {density_keys}, .size = sizeof densities[0], .defaults = densities, .by_first = true};
+
+static bool is_memory(const char *text)
+{
+    uint64_t bytes = 0;
+    return strcmp(text, "auto") == 0 || (sf_parse_bytes(text, &bytes) && bytes > 0);
+}
 
 #define ROW sf_live_options
 static const sf_key merge_keys[] = {
@@ -217,7 +230,8 @@ static const sf_key graph_keys[] = {
     LIST("patterns", graph.patterns, graph.pattern_count, 100, &pattern_table),
     SWITCH("census", graph.census),
     WHOLE("measures", graph.measures, 0, 1000000),
-    WHOLE("rewired", graph.rewired, 0, 100000),
+    WHOLE("rewired", graph.rewired, 2, 100000, .zero = "no comparison",
+          .form = "a whole number from 2 to 100000, as one graph has no spread"),
     WHOLE("seed", graph.seed, 0, UINT32_MAX),
     {0},
 };
@@ -234,7 +248,7 @@ static const sf_key significance_keys[] = {
 };
 
 static const sf_key features_keys[] = {
-    REAL("bin_ms", features.bin_ms, 0, 100),
+    REAL("bin_ms", features.bin_ms, 1, 100, .zero = "nothing is counted"),
     LIST("units", features.units, features.unit_count, 100000, NULL),
     LIST("episodes", features.episodes, features.episode_count, 100000, NULL),
     LIST("edges", features.edges, features.edge_count, 100000, NULL),
@@ -259,7 +273,7 @@ static const sf_key responses_keys[] = {
 };
 
 static const sf_key criticality_keys[] = {
-    REAL("every_s", criticality.every_s, 0, 86400),
+    REAL("every_s", criticality.every_s, 0.1, 86400, .zero = "off"),
     REAL("length_s", criticality.length_s, 1, 3600),
     REAL("bin_ms", criticality.bin_ms, 0.1, 1000),
     WHOLE("lags", criticality.lags, 3, 10000),
@@ -285,8 +299,8 @@ const sf_key sf_live_keys[] = {
     GROUP("dedup", dedup_table),
     LIST("blank", blank, blank_count, 64, &blank_table),
     GROUP("window", window_table),
-    TEXT("device", device),
-    TEXT("device_memory", device_memory),
+    TEXT("device", device, .takes = sf_device_may_be, .form = "auto, cpu, cuda, cuda:N or cuda:all"),
+    TEXT("device_memory", device_memory, .takes = is_memory, .form = "auto or a size such as 8G or 512M"),
     GROUP("mine", mine_table),
     LIST("track", track, track_count, 100000, NULL),
     LIST("watch", watch, watch_count, 100000, NULL),
@@ -331,10 +345,6 @@ static int check_blanks(const sf_live_options *options, sf_error *error)
         const sf_live_blank *blank = &options->blank[i];
         char key[48];
         snprintf(key, sizeof key, "blank.%u.from_ms", i);
-        if (blank->from_ms < 0)
-            return sf_live_refuse(
-                key, error, "found %g ms, expected at least 0: live, what comes before a marker has gone by",
-                blank->from_ms);
         if (blank->from_ms >= blank->to_ms)
             return sf_live_refuse(key, error, "found %g to %g ms, expected the first before the second",
                                   blank->from_ms, blank->to_ms);
@@ -343,20 +353,6 @@ static int check_blanks(const sf_live_options *options, sf_error *error)
                                   "found %g to %g ms, expected it to begin within %d times its length",
                                   blank->from_ms, blank->to_ms, SF_BLANK_LEAD);
     }
-    return SF_OK;
-}
-
-static int check_device(const sf_live_options *options, sf_error *error)
-{
-    uint64_t bytes = 0;
-    if (!sf_device_may_be(options->device))
-        return sf_live_refuse("device", error, "found '%.60s', expected auto, cpu, cuda, cuda:N or cuda:all",
-                              options->device);
-    if (strcmp(options->device_memory, "auto") != 0 &&
-        (!sf_parse_bytes(options->device_memory, &bytes) || bytes == 0))
-        return sf_live_refuse("device_memory", error,
-                              "found '%.60s', expected auto or a size such as 8G or 512M",
-                              options->device_memory);
     return SF_OK;
 }
 
@@ -400,25 +396,9 @@ static int check_significance(const sf_live_options *options, sf_error *error)
 
 static int check_graph(const sf_live_options *options, sf_error *error)
 {
-    if (options->graph.rewired == 1)
-        return sf_live_refuse("graph.rewired", error,
-                              "found 1, expected 0 or at least 2: one graph has no spread");
     if (options->graph.metric == SF_LIVE_STTC && options->graph.dt_ms >= options->window.length_s * 1e3)
         return sf_live_refuse("graph.dt_ms", error, "found %g ms, expected less than the window of %g s",
                               options->graph.dt_ms, options->window.length_s);
-    return SF_OK;
-}
-
-static int check_name(const sf_live_options *options, uint32_t index, const char *key, sf_error *error)
-{
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const char *name = options->triggers[index].name;
-    if (strlen(name) >= 64 || strspn(name, allowed) != strlen(name))
-        return sf_live_refuse(key, error, "found '%.80s', expected at most 63 letters, digits, - and _",
-                              name);
-    for (uint32_t i = 0; i < index; i++)
-        if (strcmp(options->triggers[i].name, name) == 0)
-            return sf_live_refuse(key, error, "the name '%s' is given twice", name);
     return SF_OK;
 }
 
@@ -428,6 +408,14 @@ uint32_t sf_live_find_trigger(const sf_live_options *options, const char *name)
     while (i < options->trigger_count && strcmp(options->triggers[i].name, name) != 0)
         i++;
     return i;
+}
+
+static int check_name(const sf_live_options *options, uint32_t index, const char *key, sf_error *error)
+{
+    const char *name = options->triggers[index].name;
+    return sf_live_find_trigger(options, name) == index
+               ? SF_OK
+               : sf_live_refuse(key, error, "the name '%s' is given twice", name);
 }
 
 static int check_trigger(const sf_live_options *options, uint32_t index, sf_error *error)
@@ -474,9 +462,8 @@ static int check_features(const sf_live_options *options, sf_error *error)
          any = asked->unit_count + asked->episode_count + asked->edge_count > 0 || bursts;
     if (bursts && options->bursts.within_ms <= 0)
         return sf_live_refuse("features.bursts", error, "it counts network bursts: set bursts.within_ms");
-    if (asked->bin_ms < 1 && (asked->bin_ms > 0 || any))
-        return sf_live_refuse("features.bin_ms", error, "found %g ms, expected from 1 to 100%s",
-                              asked->bin_ms, any ? "" : ", or 0 for none");
+    if (asked->bin_ms == 0 && any)
+        return sf_live_refuse("features.bin_ms", error, "found 0 ms, expected from 1 to 100");
     if (asked->bin_ms > 0 && !any)
         return sf_live_refuse("features", error,
                               "found no units, episodes, edges or bursts, expected some to count");
@@ -504,9 +491,6 @@ static int check_criticality(const sf_live_options *options, sf_error *error)
 {
     const sf_live_criticality *asked = &options->criticality;
     double longest_s = asked->lags * asked->bin_ms * 1e-3;
-    if (asked->every_s > 0 && asked->every_s < 0.1)
-        return sf_live_refuse("criticality.every_s", error, "found %g s, expected 0 or at least 0.1",
-                              asked->every_s);
     if (asked->length_s < 4 * longest_s)
         return sf_live_refuse(
             "criticality.length_s", error,
@@ -521,7 +505,6 @@ int sf_live_resolve(sf_live_options *options, sf_error *error)
     int status = sf_keys_check(&all, options, SF_CONFIG, error);
     if (status == SF_OK) status = check_window(options, error);
     if (status == SF_OK) status = check_blanks(options, error);
-    if (status == SF_OK) status = check_device(options, error);
     if (status == SF_OK) status = resolve_mining(options, error);
     if (status == SF_OK) status = check_significance(options, error);
     if (status == SF_OK) status = check_triggers(options, error);

@@ -84,7 +84,7 @@ class LiveCriticality(command.Test):
 
     def test_wrong_words_are_refused(self):
         for sentence, key in (
-                ("criticality.every_s: found 0.05 s, expected 0 or at least 0.1", "every_s=0.05"),
+                ("criticality.every_s: found '0.05', expected a number from 0.1 to 86400, or 0: off", "every_s=0.05"),
                 ("criticality.every_s", "every_s=-1"),
                 ("criticality.every_s", "every_s=nan"),
                 ("criticality.length_s: found 4 s, expected at least 4.8: four times the longest lag, 300 bins of 4 ms", "length_s=4"),
