@@ -201,9 +201,10 @@ static void announce(void *user, const char *name, const char *address)
 }
 
 /* Opening waits for the table of units of a live sender, which may not be there yet. */
-static void tell_waiting(const live_run *live, const sf_recording *recording)
+static void tell_waiting(void *user)
 {
-    for (uint32_t i = 0; i < live->config->source_count && recording == NULL; i++) {
+    const live_run *live = user;
+    for (uint32_t i = 0; i < live->config->source_count; i++) {
         const char *endpoint = sf_config_text(&live->config->sources[i], "endpoint");
         if (endpoint != NULL)
             say(live, "waiting for the units of %s, as long as sources.%" PRIu32 ".timeout_s allows",
@@ -500,6 +501,7 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     sf_run_options options = {.config = config,
                               .recording = recording,
                               .speed = speed,
+                              .waits = tell_waiting,
                               .opened = announce,
                               .user = &live,
                               .configure = configure != NULL ? configure_again : NULL,
@@ -523,7 +525,6 @@ int app_live_run(const app_call *call, sf_config *config, const sf_recording *re
     config->live.queue_policy = SF_RING_DROP_OLDEST; /* the run never waits for a terminal */
     config->live.on_trigger = app_console_count_trigger;
     config->live.user = &live.console;
-    tell_waiting(&live, recording);
     status = run_live(&live, &options, error);
     app_console_close(&live.console);
     free_unit_names(&live);

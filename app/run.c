@@ -43,24 +43,33 @@ static int configure(const app_call *call, sf_config *config, sf_error *error)
     return status;
 }
 
+static int load(const app_call *call, const char *path, sf_recording **recording, double *speed,
+                sf_error *error)
+{
+    int status = app_speed(call, speed, error);
+    return status == SF_OK ? app_load(call, path, recording, error) : status;
+}
+
 static int run_replay(const app_call *call, sf_config *config, const char *path, sf_error *error)
 {
     double speed;
     sf_recording *recording = NULL;
-    int status = app_speed(call, &speed, error);
-    if (status == SF_OK) status = app_load(call, path, &recording, error);
+    int status = load(call, path, &recording, &speed, error);
     if (status != SF_OK) return status;
     status = app_live_run(call, config, recording, speed, configure, error);
     sf_recording_free(recording);
     return status;
 }
 
-static int check(const app_call *call, const sf_config *config, const char *replay, sf_error *error)
+static int check(const app_call *call, const sf_config *config, const char *replay, bool is_made_later,
+                 sf_error *error)
 {
     sf_text text = {0};
     sf_recording *recording = NULL;
-    int status = replay != NULL ? app_load(call, replay, &recording, error) : SF_OK;
-    if (status == SF_OK) status = sf_run_check(config, recording, error);
+    sf_run_options options = {.config = config, .without_sources = is_made_later};
+    int status = replay != NULL ? load(call, replay, &recording, &options.speed, error) : SF_OK;
+    options.recording = recording;
+    if (status == SF_OK) status = sf_run_check(&options, error);
     sf_recording_free(recording);
     if (status == SF_OK) status = sf_config_print(&text, config, error);
     if (status == SF_OK) return app_print(&text, error);
@@ -68,14 +77,19 @@ static int check(const app_call *call, const sf_config *config, const char *repl
     return status;
 }
 
-/* The demo's folder and recording are made where they are not there yet, so that `synfire run demo` runs
- * anywhere; --check, which simulates nothing, needs the folder alone. */
-static int make_demo(const app_call *call, const sf_config *config, sf_error *error)
+/* The demo's recording where it is not there yet, or NULL. */
+static const char *demo_to_make(const app_call *call, const sf_config *config)
 {
     if (call->argument_count == 0 || strcmp(call->arguments[0], "demo") != 0 || config->source_count != 1)
-        return SF_OK;
+        return NULL;
     const char *recording = sf_config_text(&config->sources[0], "recording");
-    if (recording == NULL || access(recording, F_OK) == 0) return SF_OK;
+    return recording != NULL && access(recording, F_OK) != 0 ? recording : NULL;
+}
+
+/* It is made with its folder, so that `synfire run demo` runs anywhere; --check, which simulates nothing,
+ * needs the folder alone. */
+static int make_demo(const app_call *call, const char *recording, sf_error *error)
+{
     if (app_has(call, "check")) return app_make_folder_of(recording, error);
     app_warn(call, "%s is not there and is simulated: a minute of 26 units with two planted chains",
              recording);
@@ -93,9 +107,10 @@ static int run(app_call *call, sf_error *error)
     int status = replay == NULL ? refuse_replay_options(call, error) : SF_OK;
     if (status == SF_OK) status = configure(call, &config, error);
     if (status != SF_OK) return status;
-    if (replay == NULL) status = make_demo(call, &config, error);
+    const char *made = replay == NULL ? demo_to_make(call, &config) : NULL;
+    if (made != NULL) status = make_demo(call, made, error);
     if (status == SF_OK && app_has(call, "check"))
-        status = check(call, &config, replay, error);
+        status = check(call, &config, replay, made != NULL, error);
     else if (status == SF_OK && replay != NULL)
         status = run_replay(call, &config, replay, error);
     else if (status == SF_OK)

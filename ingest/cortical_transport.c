@@ -365,6 +365,11 @@ static void close_client(sf_transport *transport)
 
 /* ---- opening ---- */
 
+static int refuse_endpoint(const char *endpoint, sf_error *error)
+{
+    return sf_fail(error, SF_USAGE, endpoint, "is no endpoint: expected ws://HOST:PORT");
+}
+
 int sf_cortical_parse(sf_cortical_place *place, const char *endpoint, sf_error *error)
 {
     const char *host = endpoint + strlen("ws://");
@@ -375,7 +380,7 @@ int sf_cortical_parse(sf_cortical_place *place, const char *endpoint, sf_error *
     size_t length = path != NULL ? (size_t)(path - host) : strlen(endpoint) - 5;
     bool is_one = strncmp(endpoint, "ws://", 5) == 0 && length > 0 && length < sizeof place->host &&
                   strpbrk(endpoint, " \t\r\n") == NULL && (path == NULL || strlen(path) < sizeof place->path);
-    if (!is_one) return sf_fail(error, SF_USAGE, endpoint, "is no endpoint: expected ws://HOST:PORT");
+    if (!is_one) return refuse_endpoint(endpoint, error);
     snprintf(place->host, sizeof place->host, "%.*s", (int)length, host);
     snprintf(place->tcp, sizeof place->tcp, "tcp://%s", place->host);
     snprintf(place->path, sizeof place->path, "%s",
@@ -433,6 +438,14 @@ static int subscribe_to_all(client *it, const char *names, sf_error *error)
     return status == SF_OK ? subscribe(it, SF_CORTICAL_SPIKES, strlen(SF_CORTICAL_SPIKES), error) : status;
 }
 
+/* The connection itself is tried again and again, while it is waited for. */
+static int find_server(sf_transport *transport, sf_error *error)
+{
+    client *it = (client *)transport;
+    int status = sf_descriptors_check(1, it->endpoint, error);
+    return status == SF_OK ? sf_tcp_addresses(&it->addresses, it->place.tcp, false, error) : status;
+}
+
 static int open_client(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
 {
     *out = NULL;
@@ -442,10 +455,10 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
     it->socket = -1;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
     it->frames.most = settings->most_bytes - 16; /* beside the word that goes first */
-    int status = sf_descriptors_check(1, settings->endpoint, error);
-    if (status == SF_OK) status = sf_cortical_parse(&it->place, settings->endpoint, error);
+    int status = sf_cortical_parse(&it->place, settings->endpoint, error);
+    if (status == SF_OK && sf_tcp_check(it->place.tcp, NULL) != SF_OK)
+        status = refuse_endpoint(settings->endpoint, error);
     if (status == SF_OK) status = subscribe_to_all(it, settings->markers, error);
-    if (status == SF_OK) status = sf_tcp_addresses(&it->addresses, it->place.tcp, false, error);
     if (status != SF_OK) {
         close_client(&it->transport);
         return status;
@@ -457,6 +470,7 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
 const sf_transport_kind sf_transport_cortical = {
     .descriptors = 1,
     .open = open_client,
+    .connect = find_server,
     .receive = receive,
     .connected = is_connected,
     .close = close_client,

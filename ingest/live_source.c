@@ -20,10 +20,11 @@ typedef struct live_source {
     sf_source source;
     const sf_protocol *protocol;
     const sf_live_settings *settings;
+    sf_transport_settings wanted;
     sf_transport *transport;
     sf_decoder *decoder;
-    char endpoint[256];
-    sf_batch first; /* what came with what made the stream known */
+    char endpoint[256], beside[280]; /* the other is a socket beside the rig's data */
+    sf_batch first;                  /* what came with what made the stream known */
     bool has_first;
 } live_source;
 
@@ -89,7 +90,7 @@ void sf_live_source_close(sf_source *source)
 
 /* The socket beside the rig's data, by default one port further; NULL: none is wanted or there can be none.
  */
-static const char *request_of(const live_source *it, char room[280])
+static const char *request_of(live_source *it)
 {
     const char *wanted = it->settings->request;
     if (wanted == NULL || strcmp(wanted, "off") == 0) return NULL;
@@ -97,8 +98,9 @@ static const char *request_of(const live_source *it, char room[280])
     const char *colon = strrchr(it->endpoint, ':');
     uint64_t port;
     if (strncmp(it->endpoint, "tcp://", 6) != 0 || !sf_parse_uint(colon + 1, 65534, &port)) return NULL;
-    snprintf(room, 280, "%.*s:%u", (int)(colon - it->endpoint), it->endpoint, (unsigned)port + 1);
-    return room;
+    snprintf(it->beside, sizeof it->beside, "%.*s:%u", (int)(colon - it->endpoint), it->endpoint,
+             (unsigned)port + 1);
+    return it->beside;
 }
 
 static int pass_on(int status, const sf_error *reason, sf_error *error)
@@ -112,21 +114,20 @@ static int pass_on(int status, const sf_error *reason, sf_error *error)
 
 static int open_transport(live_source *it, sf_error *error)
 {
-    char room[280];
-    const sf_transport_settings settings = {.endpoint = it->endpoint,
-                                            .topic = it->settings->topic,
-                                            .field = it->settings->field,
-                                            .time_field = it->settings->time_field,
-                                            .sample_field = it->settings->sample_field,
-                                            .markers = it->settings->markers,
-                                            .curve = {it->settings->key, it->settings->server_key},
-                                            .request = request_of(it, room),
-                                            .device = it->settings->device,
-                                            .questions = it->protocol->questions,
-                                            .most_bytes = it->decoder->kind->most_bytes,
-                                            .queue = it->protocol->queue};
+    it->wanted = (sf_transport_settings){.endpoint = it->endpoint,
+                                         .topic = it->settings->topic,
+                                         .field = it->settings->field,
+                                         .time_field = it->settings->time_field,
+                                         .sample_field = it->settings->sample_field,
+                                         .markers = it->settings->markers,
+                                         .curve = {it->settings->key, it->settings->server_key},
+                                         .request = request_of(it),
+                                         .device = it->settings->device,
+                                         .questions = it->protocol->questions,
+                                         .most_bytes = it->decoder->kind->most_bytes,
+                                         .queue = it->protocol->queue};
     sf_error reason = {0};
-    int status = it->protocol->transport->open(&it->transport, &settings, &reason);
+    int status = it->protocol->transport->open(&it->transport, &it->wanted, &reason);
     if (status == SF_USAGE) return sf_fail(error, SF_CONFIG, "endpoint", "%s %s", reason.place, reason.text);
     return pass_on(status, &reason, error);
 }
@@ -221,13 +222,15 @@ static bool has_keys(const live_source *it)
     return sf_curve_client_wanted(&wanted, &client, NULL) == SF_OK && wanted;
 }
 
-/* *out is closed by the caller, also where this fails; NULL where there was no memory. */
-static int make(live_source **out, const sf_source_kind *kind, const sf_live_settings *settings,
-                sf_error *error)
+int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_source_settings *common,
+                        sf_error *error)
 {
-    live_source *it = *out = sf_alloc(1, sizeof *it);
+    const sf_live_settings *settings = (const sf_live_settings *)common;
+    *out = NULL;
+    live_source *it = sf_alloc(1, sizeof *it);
     if (it == NULL) return sf_fail_memory(error);
     it->source.kind = kind;
+    it->source.can_wait = ((const sf_protocol *)kind)->may_wait;
     it->protocol = (const sf_protocol *)kind;
     it->settings = settings;
     snprintf(it->source.name, sizeof it->source.name, "%s", settings->endpoint);
@@ -238,21 +241,20 @@ static int make(live_source **out, const sf_source_kind *kind, const sf_live_set
                          strlen(settings->endpoint), sizeof it->endpoint - 1);
     if (status == SF_OK) status = open_decoder(it, error);
     if (status == SF_OK) status = open_transport(it, error);
-    return status;
-}
-
-int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_source_settings *settings,
-                        const sf_progress *progress, sf_error *error)
-{
-    *out = NULL;
-    live_source *it;
-    int status = make(&it, kind, (const sf_live_settings *)settings, error);
-    if (it == NULL) return status;
-    if (status == SF_OK) status = wait_until_known(it, it->settings->timeout_s, progress, error);
     if (status != SF_OK) {
         sf_live_source_close(&it->source);
         return status;
     }
+    *out = &it->source;
+    return SF_OK;
+}
+
+int sf_live_source_begin(sf_source *source, const sf_progress *progress, sf_error *error)
+{
+    live_source *it = (live_source *)source;
+    int status = it->transport->kind->connect(it->transport, error);
+    if (status == SF_OK) status = wait_until_known(it, it->settings->timeout_s, progress, error);
+    if (status != SF_OK) return status;
     const sf_decoder *decoder = it->decoder;
     it->source.units = decoder->about.units; /* borrowed; about owns them */
     it->source.origin = &decoder->about;
@@ -261,7 +263,6 @@ int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_so
     it->source.own_pace = decoder->own_pace;
     it->source.authentication = has_keys(it) ? "curve" : "none";
     it->source.patience_ns = it->settings->timeout_s > 0 ? sf_seconds_to_ns(it->settings->timeout_s) : 0;
-    *out = &it->source;
     return SF_OK;
 }
 
@@ -413,17 +414,18 @@ int sf_live_source_hear(sf_live_heard *heard, const sf_source_kind *kind, const 
     *heard = (sf_live_heard){0};
     sf_live_settings own = *(const sf_live_settings *)settings;
     if (own.learn_s > seconds / 4) own.learn_s = seconds / 4;
-    live_source *source;
+    sf_source *opened;
     listening it = {.heard = heard, .backlog = true};
     sf_error reason = {0};
     int64_t until_ns = sf_clock_monotonic_ns() + sf_seconds_to_ns(seconds);
-    int status = make(&source, kind, &own, &reason);
-    if (source == NULL) return pass_on(status, &reason, error);
+    int status = sf_live_source_open(&opened, kind, &own.common, &reason);
+    live_source *source = (live_source *)opened;
+    if (status == SF_OK) status = source->transport->kind->connect(source->transport, &reason);
     if (status == SF_OK) {
         status = hear_until(source, &it, until_ns, progress, &reason);
         tell_heard(source, &it);
     }
-    sf_live_source_close(&source->source);
+    if (source != NULL) sf_live_source_close(opened);
     heard->has_ended = status == SF_END;
     if (status == SF_UNAVAILABLE || status == SF_DATA)
         snprintf(heard->failure, sizeof heard->failure, "%s: %s", reason.place, reason.text);

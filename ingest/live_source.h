@@ -6,17 +6,22 @@
 #include "ingest/protocol.h"
 
 /**
- * sf_source_kind.open of every protocol. Connects and waits at most timeout_s, and where electrodes are
- * learnt learn_s more, until the stream is known; `progress` (NULL is allowed) may stop the wait:
- * SF_CANCELLED. SF_CONFIG where a key is wrong, SF_UNAVAILABLE where no stream came, SF_DATA where what came
- * is none of this protocol.
+ * sf_source_kind.open of every protocol: SF_CONFIG where a key is wrong, SF_UNAVAILABLE where a library is
+ * missing.
+ */
+int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_source_settings *settings,
+                        sf_error *error);
+
+/**
+ * Connects and waits at most timeout_s, and where electrodes are learnt learn_s more, until the stream is
+ * known; `progress` (NULL is allowed) may stop the wait: SF_CANCELLED. SF_UNAVAILABLE where no stream came,
+ * SF_DATA where what came is none of this protocol.
  *
  * Messages lost on the way are counted by their numbers, those that cannot be read by their fault; neither
  * ends the stream. A sender that starts again is a new run (sf_batch.restarts) and no gap. can_wait and
  * virtual_clock are what the sender says. Metadata of the stream is in `origin`, its name in origin->path.
  */
-int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_source_settings *settings,
-                        const sf_progress *progress, sf_error *error);
+int sf_live_source_begin(sf_source *source, const sf_progress *progress, sf_error *error);
 
 int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error);
 void sf_live_source_close(sf_source *source);
@@ -43,7 +48,7 @@ typedef struct sf_live_heard {
 } sf_live_heard;
 
 /**
- * Listens for so many seconds as sf_live_source_open and _read do, with at most a quarter of them to learn
+ * Listens for so many seconds as sf_live_source_begin and _read do, with at most a quarter of them to learn
  * electrodes, and says what came; it sends what they send. What cannot be opened, or ends the stream, is
  * `failure` and no error. SF_CONFIG where a key is wrong, SF_CANCELLED.
  */
@@ -52,7 +57,7 @@ int sf_live_source_hear(sf_live_heard *heard, const sf_source_kind *kind, const 
 
 /** The functions of a protocol's source. */
 #define SF_LIVE_SOURCE                                                                                       \
-    .is_live = true, .open = sf_live_source_open, .read = sf_live_source_read,                               \
-    .close = sf_live_source_close, .connected = sf_live_source_connected
+    .is_live = true, .open = sf_live_source_open, .begin = sf_live_source_begin,                             \
+    .read = sf_live_source_read, .close = sf_live_source_close, .connected = sf_live_source_connected
 
 #endif

@@ -269,13 +269,32 @@ static void close_reader(sf_transport *transport)
 
 static int add_stream(reader *it, const char *endpoint, sf_error *error)
 {
-    stream *of = &it->streams[it->stream_count];
-    int status = sf_lsl_parse(&of->query, endpoint, error);
-    if (status != SF_OK) return status;
-    it->stream_count++;
-    look_for(it, of);
-    return of->resolver != NULL ? SF_OK
-                                : sf_fail(error, SF_UNAVAILABLE, endpoint, "liblsl cannot look for streams");
+    int status = sf_lsl_parse(&it->streams[it->stream_count].query, endpoint, error);
+    it->stream_count += status == SF_OK;
+    return status;
+}
+
+static int add_markers(reader *it, const char *endpoint, sf_error *error)
+{
+    sf_error reason = {0};
+    if (endpoint == NULL || strcmp(endpoint, "none") == 0 || add_stream(it, endpoint, &reason) == SF_OK)
+        return SF_OK;
+    return sf_fail(error, SF_CONFIG, "markers", "%s %s", reason.place, reason.text);
+}
+
+/* The library is loaded only now: as a rig, it may come before the run. */
+static int look_for_all(sf_transport *transport, sf_error *error)
+{
+    reader *it = (reader *)transport;
+    int status = sf_descriptors_check(SF_LSL_DESCRIPTORS, "lsl", error);
+    if (status == SF_OK) status = sf_lsl_load(&it->lsl, error);
+    for (size_t i = 0; i < it->stream_count && status == SF_OK; i++) {
+        look_for(it, &it->streams[i]);
+        if (it->streams[i].resolver == NULL)
+            status =
+                sf_fail(error, SF_UNAVAILABLE, it->streams[i].query.value, "liblsl cannot look for streams");
+    }
+    return status;
 }
 
 static int open_reader(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
@@ -284,11 +303,8 @@ static int open_reader(sf_transport **out, const sf_transport_settings *settings
     reader *it = sf_alloc(1, sizeof *it);
     if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_lsl;
-    bool has_markers = settings->markers != NULL && strcmp(settings->markers, "none") != 0;
-    int status = sf_descriptors_check(SF_LSL_DESCRIPTORS, settings->endpoint, error);
-    if (status == SF_OK) status = sf_lsl_load(&it->lsl, error);
-    if (status == SF_OK) status = add_stream(it, settings->endpoint, error);
-    if (status == SF_OK && has_markers) status = add_stream(it, settings->markers, error);
+    int status = add_stream(it, settings->endpoint, error);
+    if (status == SF_OK) status = add_markers(it, settings->markers, error);
     if (status != SF_OK) {
         close_reader(&it->transport);
         return status;
@@ -299,6 +315,7 @@ static int open_reader(sf_transport **out, const sf_transport_settings *settings
 
 const sf_transport_kind sf_transport_lsl = {.descriptors = SF_LSL_DESCRIPTORS,
                                             .open = open_reader,
+                                            .connect = look_for_all,
                                             .receive = receive,
                                             .connected = is_connected,
                                             .close = close_reader};

@@ -54,6 +54,7 @@ typedef struct sf_protocol {
     const char *const *layouts;       /**< by sf_live_settings.layout; NULL: there is one */
     const sf_part *questions;         /**< as sf_transport_settings has them */
     int queue;                        /**< messages that may wait for this program */
+    bool may_wait;                    /**< some senders wait for this program: the policy `block` */
     /** Fills in the electrodes of the array that all of these systems have; NULL: they differ. */
     int (*array)(sf_electrodes *array, sf_error *error);
     const char *start;      /**< what to do where no stream came: a format for the endpoint */

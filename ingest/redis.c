@@ -193,6 +193,12 @@ static void close_reader(sf_transport *transport)
     sf_free(it);
 }
 
+/* The connection itself is tried again and again, while it is waited for. */
+static int expect_server(sf_transport *transport, sf_error *error)
+{
+    return sf_descriptors_check(1, ((const reader *)transport)->endpoint, error);
+}
+
 static int open_reader(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
 {
     *out = NULL;
@@ -204,8 +210,7 @@ static int open_reader(sf_transport **out, const sf_transport_settings *settings
     snprintf(it->field, sizeof it->field, "%s", settings->field);
     snprintf(it->time_field, sizeof it->time_field, "%s", settings->time_field);
     snprintf(it->sample_field, sizeof it->sample_field, "%s", settings->sample_field);
-    int status = sf_descriptors_check(1, it->endpoint, error);
-    if (status == SF_OK) status = split(it->host, sizeof it->host, &it->port, it->endpoint, error);
+    int status = split(it->host, sizeof it->host, &it->port, it->endpoint, error);
     if (status != SF_OK) {
         close_reader(&it->transport);
         return status;
@@ -285,6 +290,7 @@ static int open_writer(sf_sending **out, const sf_sending_settings *settings, sf
 
 const sf_transport_kind sf_transport_redis = {.descriptors = 1,
                                               .open = open_reader,
+                                              .connect = expect_server,
                                               .receive = receive,
                                               .connected = is_connected,
                                               .close = close_reader};

@@ -53,13 +53,6 @@ static int end(sf_sender *sender, sf_error *error)
 static const sf_sender_protocol sender = {
     .endpoint = "tcp://127.0.0.1:7700", .hello = hello, .batch = batch, .end = end};
 
-static int check(const sf_source_settings *settings, sf_error *error)
-{
-    const sf_live_settings *own = (const sf_live_settings *)settings;
-    bool wanted;
-    return sf_curve_client_wanted(&wanted, &(sf_curve_client){own->key, own->server_key}, error);
-}
-
 static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF_RING_DROP_OLDEST},
                                           .endpoint = "tcp://127.0.0.1:7700",
                                           .timeout_s = 10,
@@ -72,12 +65,12 @@ static const sf_key keys[] = {
 const sf_protocol sf_protocol_synfire = {
     .source = {.settings = {"zmq", keys, sizeof(sf_live_settings), &defaults},
                .descriptors = SF_ZMQ_DESCRIPTORS,
-               .check = check,
                SF_LIVE_SOURCE},
     .name = "synfire",
     .system = "synfire",
     .transport = &sf_transport_zmq,
     .sender = &sender,
+    .may_wait = true,
     .queue = 16, /* libzmq counts frames, not bytes: so many of the largest are 256 MiB */
     .start = "its sender, as `synfire play RECORDING --to %s`",
 };

@@ -10,26 +10,51 @@
 #include <string.h>
 #include <unistd.h>
 
-static int find_addresses(struct addrinfo **addresses, const char *endpoint, const char *scheme, int type,
-                          bool passive, sf_error *error)
-{
+typedef struct spelt {
     char host[256];
+    const char *port; /* "0": any */
+} spelt;
+
+static int split(spelt *at, const char *endpoint, const char *scheme, int type, bool passive, sf_error *error)
+{
     const char *colon = strrchr(endpoint, ':');
     size_t begin = strlen(scheme);
     uint64_t port;
-    *addresses = NULL;
     bool is_stream = type == SOCK_STREAM,
          any_port = is_stream && passive && colon != NULL && strcmp(colon, ":*") == 0;
     if (strncmp(endpoint, scheme, begin) != 0 || colon <= endpoint + begin ||
-        !(any_port || (sf_parse_uint(colon + 1, 65535, &port) && (is_stream || port > 0))) ||
-        (size_t)(colon - endpoint) - begin >= sizeof host)
+        !(any_port || (sf_parse_uint(colon + 1, 65535, &port) && ((is_stream && passive) || port > 0))) ||
+        (size_t)(colon - endpoint) - begin >= sizeof at->host)
         return sf_fail(error, SF_USAGE, endpoint, "is no endpoint: expected %sHOST:PORT", scheme);
-    snprintf(host, sizeof host, "%.*s", (int)((size_t)(colon - endpoint) - begin), endpoint + begin);
+    snprintf(at->host, sizeof at->host, "%.*s", (int)((size_t)(colon - endpoint) - begin), endpoint + begin);
+    at->port = any_port ? "0" : colon + 1;
+    return SF_OK;
+}
+
+int sf_tcp_check(const char *endpoint, sf_error *error)
+{
+    spelt at;
+    return split(&at, endpoint, "tcp://", SOCK_STREAM, false, error);
+}
+
+int sf_udp_check(const char *endpoint, sf_error *error)
+{
+    spelt at;
+    return split(&at, endpoint, "udp://", SOCK_DGRAM, false, error);
+}
+
+static int find_addresses(struct addrinfo **addresses, const char *endpoint, const char *scheme, int type,
+                          bool passive, sf_error *error)
+{
+    spelt at;
+    *addresses = NULL;
+    int status = split(&at, endpoint, scheme, type, passive, error);
+    if (status != SF_OK) return status;
     const struct addrinfo wanted = {.ai_family = AF_INET, /* as the rigs have it */
                                     .ai_socktype = type,
                                     .ai_flags = passive ? AI_PASSIVE : 0};
-    int failure = getaddrinfo(passive && strcmp(host, "*") == 0 ? NULL : host, any_port ? "0" : colon + 1,
-                              &wanted, addresses);
+    int failure =
+        getaddrinfo(passive && strcmp(at.host, "*") == 0 ? NULL : at.host, at.port, &wanted, addresses);
     if (failure != 0) return sf_fail(error, SF_UNAVAILABLE, endpoint, "%s", gai_strerror(failure));
     return SF_OK;
 }

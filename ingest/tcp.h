@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <synfire/error.h>
 
+/** Whether these are endpoints to connect to, of UDP also to bind: SF_USAGE. No name is looked up. */
+int sf_tcp_check(const char *endpoint, sf_error *error);
+int sf_udp_check(const char *endpoint, sf_error *error);
+
 /** The addresses of an endpoint, to be freed by freeaddrinfo; `passive`: to bind, and * is all of this
  * machine's. SF_USAGE where it is no endpoint, SF_UNAVAILABLE where the name is not known. */
 int sf_tcp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error);

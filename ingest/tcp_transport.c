@@ -202,6 +202,14 @@ static void close_client(sf_transport *transport)
     sf_free(it);
 }
 
+/* The connection itself is tried again and again, while it is waited for. */
+static int find_server(sf_transport *transport, sf_error *error)
+{
+    client *it = (client *)transport;
+    int status = sf_descriptors_check(2, it->endpoint, error);
+    return status == SF_OK ? sf_tcp_addresses(&it->addresses, it->endpoint, false, error) : status;
+}
+
 static int open_client(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
 {
     *out = NULL;
@@ -210,8 +218,7 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
     it->transport.kind = &sf_transport_tcp;
     it->first.socket = it->other.socket = -1;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
-    int status = sf_descriptors_check(2, it->endpoint, error);
-    if (status == SF_OK) status = sf_tcp_addresses(&it->addresses, it->endpoint, false, error);
+    int status = sf_tcp_check(it->endpoint, error);
     if (status != SF_OK) {
         close_client(&it->transport);
         return status;
@@ -223,6 +230,7 @@ static int open_client(sf_transport **out, const sf_transport_settings *settings
 const sf_transport_kind sf_transport_tcp = {
     .descriptors = 2,
     .open = open_client,
+    .connect = find_server,
     .receive = receive,
     .connected = is_connected,
     .close = close_client,

@@ -29,9 +29,13 @@ typedef struct sf_transport_settings {
 
 typedef struct sf_transport_kind {
     unsigned descriptors; /**< files and sockets that one takes at most */
-    /** SF_USAGE where the text is no endpoint, SF_UNAVAILABLE where nothing can be opened. That nobody is
-     * there yet is no failure. */
+    /** Of the settings, which are borrowed until close, and of the files that they name; nothing is bound,
+     * and nobody looked up. SF_USAGE where the text is no endpoint, SF_CONFIG with the key of another
+     * setting, SF_UNAVAILABLE where a library is missing. */
     int (*open)(sf_transport **out, const sf_transport_settings *settings, sf_error *error);
+    /** Once, before anything is received: SF_UNAVAILABLE where nothing can be opened. That nobody is there
+     * yet is no failure. */
+    int (*connect)(sf_transport *transport, sf_error *error);
     /** Hands the next message, or some bytes, to the decoder; SF_AGAIN where none came until the deadline on
      * the monotonic clock. */
     int (*receive)(sf_transport *transport, sf_decoder *decoder, int64_t deadline_ns, sf_error *error);

@@ -10,6 +10,7 @@
 #include "decode/fields.h"
 #include "ingest/live_source.h"
 #include "io/descriptors.h"
+#include "io/endpoint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +112,8 @@ static int take_answer(asker *it, sf_error *error)
     memcpy(place, bytes + head, length);
     place[length] = '\0';
     it->settings.endpoint = place;
-    return sf_transport_zmq.open(&it->spikes, &it->settings, error);
+    int status = sf_transport_zmq.open(&it->spikes, &it->settings, error);
+    return status == SF_OK ? sf_transport_zmq.connect(it->spikes, error) : status;
 }
 
 static int find_spikes(asker *it, int64_t now_ns, sf_error *error)
@@ -153,6 +155,20 @@ static void close_asker(sf_transport *transport)
 
 static const sf_transport_kind transport;
 
+static int listen_to_service(sf_transport *opened, sf_error *error)
+{
+    asker *it = (asker *)opened;
+    int status = sf_descriptors_check(2 * SF_ZMQ_DESCRIPTORS, it->endpoint, error);
+    if (status != SF_OK) return status;
+    it->context = zmq_ctx_new();
+    if (it->context == NULL)
+        return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ context");
+    it->announced = open_socket(it->context, ZMQ_SUB, it->endpoint);
+    return it->announced != NULL ? SF_OK
+                                 : sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot connect: %s",
+                                           zmq_strerror(zmq_errno()));
+}
+
 static int open_asker(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
 {
     *out = NULL;
@@ -161,13 +177,7 @@ static int open_asker(sf_transport **out, const sf_transport_settings *settings,
     it->transport.kind = &transport;
     it->settings = *settings;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
-    int status = sf_descriptors_check(2 * SF_ZMQ_DESCRIPTORS, it->endpoint, error);
-    it->context = status == SF_OK ? zmq_ctx_new() : NULL;
-    if (status == SF_OK && it->context == NULL)
-        status = sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot make a ZeroMQ context");
-    if (status == SF_OK && (it->announced = open_socket(it->context, ZMQ_SUB, it->endpoint)) == NULL)
-        status = sf_fail(error, SF_USAGE, it->endpoint,
-                         "is no ZeroMQ endpoint to connect to: expected tcp://HOST:PORT");
+    int status = sf_endpoint_check_peer(it->endpoint, error);
     if (status != SF_OK) {
         close_asker(&it->transport);
         return status;
@@ -178,6 +188,7 @@ static int open_asker(sf_transport **out, const sf_transport_settings *settings,
 
 static const sf_transport_kind transport = {.descriptors = 2 * SF_ZMQ_DESCRIPTORS,
                                             .open = open_asker,
+                                            .connect = listen_to_service,
                                             .receive = receive,
                                             .connected = is_connected,
                                             .close = close_asker};

@@ -37,6 +37,7 @@ typedef union overflow {
 
 typedef struct listener {
     sf_transport transport;
+    const sf_transport_settings *settings;
     int socket;
     char endpoint[256];
     bool has_device;
@@ -243,16 +244,26 @@ static int take_device(listener *it, const char *device, sf_error *error)
     return SF_OK;
 }
 
-static int take_request(listener *it, const sf_transport_settings *settings, sf_error *error)
+static bool is_to_ask(const sf_transport_settings *settings)
 {
+    return settings->request != NULL && settings->questions != NULL;
+}
+
+static int check_request(const sf_transport_settings *settings, sf_error *error)
+{
+    if (!is_to_ask(settings) || sf_udp_check(settings->request, NULL) == SF_OK) return SF_OK;
+    return sf_fail(error, SF_CONFIG, "ask", "found '%s', expected off, or udp://HOST:PORT",
+                   settings->request);
+}
+
+static int find_asked(listener *it, sf_error *error)
+{
+    const sf_transport_settings *settings = it->settings;
     struct addrinfo *address;
     sf_error reason = {0};
-    if (settings->request == NULL || settings->questions == NULL) return SF_OK;
+    if (!is_to_ask(settings)) return SF_OK;
     int status = sf_udp_addresses(&address, settings->request, false, &reason);
-    if (status == SF_USAGE)
-        return sf_fail(error, SF_CONFIG, "ask", "found '%s', expected off, or udp://HOST:PORT",
-                       settings->request);
-    if (status != SF_OK) return sf_fail(error, SF_CONFIG, "ask", "%s: %s", reason.place, reason.text);
+    if (status != SF_OK) return sf_fail(error, status, "ask", "%s: %s", reason.place, reason.text);
     memcpy(&it->request, address->ai_addr, sizeof it->request);
     it->questions = settings->questions;
     freeaddrinfo(address);
@@ -275,6 +286,14 @@ static int listen_at(listener *it, sf_error *error)
     return status;
 }
 
+static int start_listening(sf_transport *transport, sf_error *error)
+{
+    listener *it = (listener *)transport;
+    int status = find_asked(it, error);
+    if (status == SF_OK) status = sf_descriptors_check(1, it->endpoint, error);
+    return status == SF_OK ? listen_at(it, error) : status;
+}
+
 static int open_listener(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
 {
     *out = NULL;
@@ -284,10 +303,10 @@ static int open_listener(sf_transport **out, const sf_transport_settings *settin
     it->socket = -1;
     atomic_store(&it->heard_ns, INT64_MIN);
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
+    it->settings = settings;
     int status = take_device(it, settings->device, error);
-    if (status == SF_OK) status = take_request(it, settings, error);
-    if (status == SF_OK) status = sf_descriptors_check(1, it->endpoint, error);
-    if (status == SF_OK) status = listen_at(it, error);
+    if (status == SF_OK) status = check_request(settings, error);
+    if (status == SF_OK) status = sf_udp_check(it->endpoint, error);
     if (status != SF_OK) {
         close_listener(&it->transport);
         return status;
@@ -299,6 +318,7 @@ static int open_listener(sf_transport **out, const sf_transport_settings *settin
 const sf_transport_kind sf_transport_udp = {
     .descriptors = 1,
     .open = open_listener,
+    .connect = start_listening,
     .receive = receive,
     .connected = is_connected,
     .close = close_listener,

@@ -6,6 +6,7 @@
 #include "ingest/byte_guard.h"
 #include "ingest/transport.h"
 #include "io/descriptors.h"
+#include "io/endpoint.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -65,7 +66,7 @@ static int connect_asker(heartbeat *it)
     return zmq_connect(it->socket, it->endpoint);
 }
 
-/* Of a ZeroMQ context, which outlives it. SF_USAGE where the text is no endpoint. */
+/* Of a ZeroMQ context, which outlives it. */
 static int heartbeat_open(heartbeat **out, void *context, const char *endpoint, sf_error *error)
 {
     *out = NULL;
@@ -75,8 +76,7 @@ static int heartbeat_open(heartbeat **out, void *context, const char *endpoint, 
     snprintf(it->endpoint, sizeof it->endpoint, "%s", endpoint);
     int status = draw_uuid(it, error);
     if (status == SF_OK && connect_asker(it) != 0)
-        status = sf_fail(error, SF_USAGE, endpoint, "is no ZeroMQ endpoint to connect to: %s",
-                         zmq_strerror(zmq_errno()));
+        status = sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot connect: %s", zmq_strerror(zmq_errno()));
     if (status != SF_OK) {
         heartbeat_close(it);
         return status;
@@ -126,6 +126,7 @@ static void heartbeat_tend(heartbeat *it, int64_t now_ns)
 
 typedef struct subscriber {
     sf_transport transport;
+    const sf_transport_settings *settings;
     void *context, *socket;
     sf_byte_guard *guard;
     heartbeat *heartbeat; /* NULL: the rig wants none */
@@ -205,8 +206,9 @@ static bool keep_alive(subscriber *it)
            set_option(it, ZMQ_TCP_KEEPALIVE_INTVL, 2) == 0 && set_option(it, ZMQ_TCP_KEEPALIVE_CNT, 3) == 0;
 }
 
-static int connect_socket(subscriber *it, const sf_transport_settings *settings, sf_error *error)
+static int connect_socket(subscriber *it, sf_error *error)
 {
+    const sf_transport_settings *settings = it->settings;
     const int64_t most = (int64_t)settings->most_bytes; /* a larger frame closes the connection */
     int status = sf_descriptors_check(SF_ZMQ_DESCRIPTORS, it->endpoint, error);
     if (status != SF_OK) return status;
@@ -225,10 +227,24 @@ static int connect_socket(subscriber *it, const sf_transport_settings *settings,
         status = sf_byte_guard_open(&it->guard, it->context, it->socket, it->endpoint, has_keys, error);
     if (status != SF_OK) return status;
     if (zmq_connect(it->socket, it->endpoint) != 0)
-        return sf_fail(error, SF_USAGE, it->endpoint,
-                       "is no ZeroMQ endpoint to connect to (%s): expected tcp://HOST:PORT or ipc://PATH",
-                       zmq_strerror(zmq_errno()));
+        return sf_fail(error, SF_UNAVAILABLE, it->endpoint, "cannot connect: %s", zmq_strerror(zmq_errno()));
     return SF_OK;
+}
+
+static int connect_subscriber(sf_transport *transport, sf_error *error)
+{
+    subscriber *it = (subscriber *)transport;
+    const char *request = it->settings->request;
+    int status = connect_socket(it, error);
+    return status == SF_OK && request != NULL ? heartbeat_open(&it->heartbeat, it->context, request, error)
+                                              : status;
+}
+
+static int check_request(const char *request, sf_error *error)
+{
+    sf_error reason = {0};
+    if (request == NULL || sf_endpoint_check_peer(request, &reason) == SF_OK) return SF_OK;
+    return sf_fail(error, SF_CONFIG, "heartbeat", "%s %s", reason.place, reason.text);
 }
 
 static int open_subscriber(sf_transport **out, const sf_transport_settings *settings, sf_error *error)
@@ -238,10 +254,11 @@ static int open_subscriber(sf_transport **out, const sf_transport_settings *sett
     if (it == NULL) return sf_fail_memory(error);
     it->transport.kind = &sf_transport_zmq;
     zmq_msg_init(&it->message);
+    it->settings = settings;
     snprintf(it->endpoint, sizeof it->endpoint, "%s", settings->endpoint);
-    int status = connect_socket(it, settings, error);
-    if (status == SF_OK && settings->request != NULL)
-        status = heartbeat_open(&it->heartbeat, it->context, settings->request, error);
+    int status = sf_endpoint_check_peer(it->endpoint, error);
+    if (status == SF_OK) status = check_request(settings->request, error);
+    if (status == SF_OK) status = sf_curve_client_check(&settings->curve, error);
     if (status != SF_OK) {
         close_subscriber(&it->transport);
         return status;
@@ -253,6 +270,7 @@ static int open_subscriber(sf_transport **out, const sf_transport_settings *sett
 const sf_transport_kind sf_transport_zmq = {
     .descriptors = SF_ZMQ_DESCRIPTORS + 2,
     .open = open_subscriber,
+    .connect = connect_subscriber,
     .receive = receive,
     .connected = is_connected,
     .close = close_subscriber,

@@ -207,17 +207,34 @@ int sf_curve_fail_at(const char *setting, int status, const sf_error *reason, sf
     return sf_fail(error, SF_CONFIG, setting, "%s: %s", reason->place, reason->text);
 }
 
-int sf_curve_connect(void *socket, const sf_curve_client *client, sf_error *error)
+/* Both are zeros where none are wanted. */
+static int read_client(sf_curve_keys *own, sf_curve_keys *server, const sf_curve_client *client,
+                       sf_error *error)
 {
     bool wanted;
     sf_error reason = {0};
-    sf_curve_keys own, server;
+    *own = *server = (sf_curve_keys){0};
     int status = sf_curve_client_wanted(&wanted, client, error);
     if (status != SF_OK || !wanted) return status;
-    status = sf_curve_read(&server, client->server_key, false, &reason);
+    status = sf_curve_read(server, client->server_key, false, &reason);
     if (status != SF_OK) return sf_curve_fail_at("server_key", status, &reason, error);
-    status = sf_curve_read(&own, client->key, true, &reason);
-    if (status != SF_OK) return sf_curve_fail_at("key", status, &reason, error);
+    status = sf_curve_read(own, client->key, true, &reason);
+    return status == SF_OK ? SF_OK : sf_curve_fail_at("key", status, &reason, error);
+}
+
+int sf_curve_client_check(const sf_curve_client *client, sf_error *error)
+{
+    sf_curve_keys own, server;
+    int status = read_client(&own, &server, client, error);
+    explicit_bzero(&own, sizeof own);
+    return status;
+}
+
+int sf_curve_connect(void *socket, const sf_curve_client *client, sf_error *error)
+{
+    sf_curve_keys own, server;
+    int status = read_client(&own, &server, client, error);
+    if (status != SF_OK || own.secret_key[0] == '\0') return status;
     bool set = zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, server.public_key, SF_CURVE_TEXT_SIZE) == 0 &&
                zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, own.public_key, SF_CURVE_TEXT_SIZE) == 0 &&
                zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, own.secret_key, SF_CURVE_TEXT_SIZE) == 0;

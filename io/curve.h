@@ -49,6 +49,10 @@ int sf_curve_make(sf_curve_keys *keys, const char *path, sf_error *error);
 int sf_curve_server_wanted(bool *wanted, const sf_curve_server *server, sf_error *error);
 int sf_curve_client_wanted(bool *wanted, const sf_curve_client *client, sf_error *error);
 
+/** What is wrong with them, as sf_curve_connect and sf_curve_gate_open say it: their files are read. */
+int sf_curve_server_check(const sf_curve_server *server, sf_error *error);
+int sf_curve_client_check(const sf_curve_client *client, sf_error *error);
+
 /** Before the socket connects: it shows its key, and speaks to that server alone. Without keys nothing is
  * done. SF_CONFIG with the place "key" or "server_key", SF_UNAVAILABLE as above. */
 int sf_curve_connect(void *socket, const sf_curve_client *client, sf_error *error);

@@ -206,18 +206,15 @@ static void *run(void *argument)
 
 /* ---- opening and closing ---- */
 
-static int set_keys(sf_curve_gate *gate, const char *path, sf_error *error)
+static int set_keys(sf_curve_gate *gate, const sf_curve_keys *own, sf_error *error)
 {
-    sf_curve_keys keys;
-    int one = 1, none = 0, status = sf_curve_read(&keys, path, true, error);
-    if (status != SF_OK) return status;
+    int one = 1, none = 0;
     bool set = zmq_setsockopt(gate->socket, ZMQ_CURVE_SERVER, &one, sizeof one) == 0 &&
-               zmq_setsockopt(gate->socket, ZMQ_CURVE_SECRETKEY, keys.secret_key, SF_CURVE_TEXT_SIZE) == 0 &&
+               zmq_setsockopt(gate->socket, ZMQ_CURVE_SECRETKEY, own->secret_key, SF_CURVE_TEXT_SIZE) == 0 &&
                zmq_setsockopt(gate->socket, ZMQ_ZAP_DOMAIN, DOMAIN, strlen(DOMAIN)) == 0 &&
                zmq_setsockopt(gate->asked, ZMQ_LINGER, &none, sizeof none) == 0;
-    explicit_bzero(&keys, sizeof keys);
     return set ? SF_OK
-               : sf_fail(error, SF_UNAVAILABLE, path, "the socket takes no keys: %s",
+               : sf_fail(error, SF_UNAVAILABLE, "key", "the socket takes no keys: %s",
                          zmq_strerror(zmq_errno()));
 }
 
@@ -231,23 +228,46 @@ static int open_monitor(sf_curve_gate *gate, void *context, sf_error *error)
     return SF_OK;
 }
 
-static int open_keys(sf_curve_gate *gate, void *context, const sf_curve_server *server, sf_error *error)
+static int open_keys(sf_curve_gate *gate, void *context, const sf_curve_keys *own, sf_error *error)
 {
-    sf_error reason = {0};
-    int status = read_clients(gate, server->clients, &reason);
-    if (status != SF_OK) return sf_curve_fail_at("clients", status, &reason, error);
     gate->asked = zmq_socket(context, ZMQ_REP);
     if (gate->asked == NULL || zmq_bind(gate->asked, ASKED) != 0)
         return sf_fail(error, SF_UNAVAILABLE, "key", "cannot ask who connects: %s",
                        zmq_strerror(zmq_errno()));
-    status = set_keys(gate, server->key, &reason);
+    return set_keys(gate, own, error);
+}
+
+/* Who is let in; `own` is wiped by the caller. */
+static int read_server(sf_curve_gate *gate, sf_curve_keys *own, const sf_curve_server *server,
+                       sf_error *error)
+{
+    sf_error reason = {0};
+    *own = (sf_curve_keys){0};
+    int status = sf_curve_server_wanted(&gate->has_keys, server, error);
+    if (status != SF_OK || !gate->has_keys) return status;
+    status = read_clients(gate, server->clients, &reason);
+    if (status != SF_OK) return sf_curve_fail_at("clients", status, &reason, error);
+    status = sf_curve_read(own, server->key, true, &reason);
     return status == SF_OK ? SF_OK : sf_curve_fail_at("key", status, &reason, error);
+}
+
+int sf_curve_server_check(const sf_curve_server *server, sf_error *error)
+{
+    sf_curve_gate gate = {0};
+    sf_curve_keys own;
+    int status = read_server(&gate, &own, server, error);
+    explicit_bzero(&own, sizeof own);
+    sf_free(gate.clients);
+    return status;
 }
 
 static int open_gate(sf_curve_gate *gate, void *context, const sf_curve_server *server, sf_error *error)
 {
-    int status = sf_visitors_open(&gate->visitors, gate->socket, error);
-    if (status == SF_OK && gate->has_keys) status = open_keys(gate, context, server, error);
+    sf_curve_keys own;
+    int status = read_server(gate, &own, server, error);
+    if (status == SF_OK) status = sf_visitors_open(&gate->visitors, gate->socket, error);
+    if (status == SF_OK && gate->has_keys) status = open_keys(gate, context, &own, error);
+    explicit_bzero(&own, sizeof own);
     if (status == SF_OK) status = open_monitor(gate, context, error);
     return status == SF_OK ? sf_thread_start(&gate->thread, "synfire-keys", run, gate, error) : status;
 }
@@ -255,15 +275,11 @@ static int open_gate(sf_curve_gate *gate, void *context, const sf_curve_server *
 int sf_curve_gate_open(sf_curve_gate **out, void *context, void *socket, const sf_curve_server *server,
                        sf_error *error)
 {
-    bool wanted;
     *out = NULL;
-    int status = sf_curve_server_wanted(&wanted, server, error);
-    if (status != SF_OK) return status;
     sf_curve_gate *gate = sf_alloc(1, sizeof *gate);
     if (gate == NULL) return sf_fail_memory(error);
     gate->socket = socket;
-    gate->has_keys = wanted;
-    status = open_gate(gate, context, server, error);
+    int status = open_gate(gate, context, server, error);
     if (status == SF_OK) {
         *out = gate;
     } else {

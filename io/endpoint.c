@@ -5,11 +5,13 @@
 #include "core/text.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 
 static bool begins(const char *text, const char *beginning)
 {
@@ -114,14 +116,40 @@ static bool has_port(const char *address)
            (strcmp(colon, ":*") == 0 || sf_parse_uint(colon + 1, UINT16_MAX, &port));
 }
 
+/* As libzmq has it, which then waits for ever for a port that there is not. */
+static bool is_peer(const char *address)
+{
+    static const char others[] = ".-:%;[]_*";
+    const char *colon = strrchr(address, ':'), *at = address;
+    uint64_t port;
+    if (!isalnum((unsigned char)*at) && *at != '[' && *at != ':') return false;
+    while (isalnum((unsigned char)*at) || (*at != '\0' && strchr(others, *at) != NULL))
+        at++;
+    return *at == '\0' && colon != NULL && colon != address && sf_parse_uint(colon + 1, UINT16_MAX, &port) &&
+           port > 0;
+}
+
+/* Other than tcp. */
+static bool is_other(const char *endpoint)
+{
+    if (begins(endpoint, "ipc://"))
+        return endpoint[6] != '\0' && strlen(endpoint + 6) < sizeof((struct sockaddr_un *)NULL)->sun_path;
+    return (begins(endpoint, "pgm://") && endpoint[6] != '\0') ||
+           (begins(endpoint, "epgm://") && endpoint[7] != '\0');
+}
+
 int sf_endpoint_check(const char *endpoint, sf_error *error)
 {
-    static const char *const others[] = {"ipc://", "pgm://", "epgm://"}; /* than tcp */
-    bool can_be = begins(endpoint, "tcp://") && has_port(endpoint + strlen("tcp://"));
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        can_be = can_be || (begins(endpoint, others[i]) && endpoint[strlen(others[i])] != '\0');
-    return can_be ? SF_OK
-                  : sf_fail(error, SF_USAGE, endpoint,
-                            "is no ZeroMQ endpoint: expected tcp://ADDRESS:PORT (address * for all) or "
-                            "ipc://PATH");
+    if ((begins(endpoint, "tcp://") && has_port(endpoint + strlen("tcp://"))) || is_other(endpoint))
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, endpoint,
+                   "is no ZeroMQ endpoint: expected tcp://ADDRESS:PORT (address * for all) or ipc://PATH");
+}
+
+int sf_endpoint_check_peer(const char *endpoint, sf_error *error)
+{
+    if ((begins(endpoint, "tcp://") && is_peer(endpoint + strlen("tcp://"))) || is_other(endpoint))
+        return SF_OK;
+    return sf_fail(error, SF_USAGE, endpoint,
+                   "is no ZeroMQ endpoint to connect to: expected tcp://HOST:PORT or ipc://PATH");
 }

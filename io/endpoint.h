@@ -20,6 +20,9 @@ bool sf_endpoint_split(const char *endpoint, char host[256], char port[8]);
  * its place. */
 int sf_endpoint_check(const char *endpoint, sf_error *error);
 
+/** The same of what a ZeroMQ socket could connect to, which has a host and a port; no host is looked up. */
+int sf_endpoint_check_peer(const char *endpoint, sf_error *error);
+
 /** The refusal: SF_USAGE with `endpoint` as its place and what to do; `permit` is what allows it, as
  * "--insecure". */
 int sf_endpoint_refuse(const char *endpoint, const char *permit, sf_error *error);

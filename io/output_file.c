@@ -215,18 +215,44 @@ static int open_whole(sf_output_file *file, sf_error *error)
     return result == MADE ? SF_OK : SF_CANNOT_CREATE;
 }
 
+/* The folder that a file is in is to be there, and to take another one. */
+static int check_folder(const char *path, sf_error *error)
+{
+    const char *end = strrchr(path, '/');
+    char *folder = sf_copy_string(end == NULL ? "." : path);
+    struct stat about;
+    if (folder == NULL) return sf_fail_memory(error);
+    if (end != NULL) folder[end > path ? end - path : 1] = '\0';
+    bool is_there = stat(folder, &about) == 0;
+    if (is_there && !S_ISDIR(about.st_mode)) errno = ENOTDIR;
+    bool takes = is_there && S_ISDIR(about.st_mode) && access(folder, W_OK) == 0;
+    int status = takes ? SF_OK : refuse_creation(path, error);
+    sf_free(folder);
+    return status;
+}
+
+int sf_output_file_may_be(const char *path, sf_existing existing, sf_error *error)
+{
+    struct stat found;
+    bool is_there = stat(path, &found) == 0;
+    if (is_there && S_ISDIR(found.st_mode))
+        return sf_fail(error, SF_CANNOT_CREATE, path, "is a directory, expected the name of a file");
+    bool is_made = !is_there || (S_ISREG(found.st_mode) && existing == SF_EXISTING_NUMBER);
+    return is_made ? check_folder(path, error) : SF_OK;
+}
+
 int sf_output_file_open(sf_output_file *file, const char *path, sf_existing existing, sf_error *error)
 {
     *file = (sf_output_file){.fd = -1, .replaced = -1, .is_open = true};
     file->path = sf_copy_string(path);
     struct stat found;
     bool is_there = stat(path, &found) == 0;
-    int status;
-    if (file->path == NULL)
-        status = sf_fail_memory(error);
-    else if (is_there && S_ISDIR(found.st_mode))
-        status = sf_fail(error, SF_CANNOT_CREATE, path, "is a directory, expected the name of a file");
-    else if (is_there && !S_ISREG(found.st_mode))
+    int status = file->path != NULL ? sf_output_file_may_be(path, existing, error) : sf_fail_memory(error);
+    if (status != SF_OK) {
+        sf_output_file_close(file, true);
+        return status;
+    }
+    if (is_there && !S_ISREG(found.st_mode))
         status = open_special(file, error);
     else if (existing == SF_EXISTING_REPLACE)
         status = open_replacing(file, error);

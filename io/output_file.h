@@ -30,6 +30,10 @@ typedef struct sf_output_file {
     bool is_special; /**< a device or a pipe: not locked, nothing in it could be lost */
 } sf_output_file;
 
+/** Whether sf_output_file_open could make one there, without trying: SF_CANNOT_CREATE with what it says of a
+ * folder, a folder that is not there, or one that takes no file. */
+int sf_output_file_may_be(const char *path, sf_existing existing, sf_error *error);
+
 /** SF_CANNOT_CREATE with a sentence: the file is there, is being written, or cannot be made; SF_NO_MEMORY. */
 int sf_output_file_open(sf_output_file *file, const char *path, sf_existing existing, sf_error *error);
 

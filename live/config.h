@@ -18,6 +18,8 @@ typedef struct sf_config_place {
     size_t line, column;
 } sf_config_place;
 
+#define SF_CONFIG_MOST_CORE 1023
+
 /** What threads are given beyond their turn; each step that is refused is left out with a warning. */
 typedef struct sf_config_realtime {
     uint32_t priority; /**< of SCHED_FIFO; 0: none */
@@ -108,13 +110,16 @@ int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, 
 void sf_config_compare(const sf_config *now, const sf_config *next,
                        void (*tell)(void *user, const char *key, bool live), void *user);
 
-/** Refuses a sink that would write over what the run reads, SF_CONFIG, or into a folder that is not there,
- * SF_CANNOT_CREATE. */
+/** Refuses a sink that would write over what the run reads: SF_CONFIG. */
 int sf_config_check_files(const sf_config *config, sf_error *error);
 
-/** What the pipeline or a source refused by one of its keys gets the place of that key here: `list` is what
- * stands before it, as "sources.0.", or "". Returns status. */
-int sf_config_locate(const sf_config *config, int status, const char *list, sf_error *error);
+/** What the pipeline refused by one of its keys gets the place of that key here. Returns status. */
+int sf_config_locate(const sf_config *config, int status, const sf_error *reason, sf_error *error);
+
+/** The same of what an item of "sources", "sinks" or "control" refused, by one of its keys or by what is
+ * written there, as an endpoint. Returns status, SF_CONFIG for SF_USAGE. */
+int sf_config_locate_item(const sf_config *config, const char *list, uint32_t index, int status,
+                          const sf_error *reason, sf_error *error);
 
 /** Puts one replay of a recording in place of all sources; `speed` as the key has it. */
 int sf_config_replay(sf_config *config, const char *recording, const char *speed, sf_error *error);

@@ -7,6 +7,7 @@
 #include "live/config.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const sf_key_kind *source_kind(size_t index)
 {
@@ -80,10 +81,16 @@ static const sf_key sources[] = {
 };
 #undef ROW
 
+static bool is_core(const char *text)
+{
+    uint64_t core;
+    return strcmp(text, "any") == 0 || sf_parse_uint(text, SF_CONFIG_MOST_CORE, &core);
+}
+
 #define ROW sf_config
 static const sf_key realtime_keys[] = {
     WHOLE("priority", realtime.priority, 0, 99),
-    TEXT("core", realtime.core),
+    TEXT("core", realtime.core, .takes = is_core, .form = "any, or a number from 0 to 1023"),
     SWITCH("lock_memory", realtime.lock_memory),
     {0},
 };

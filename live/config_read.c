@@ -41,13 +41,63 @@ int sf_config_refuse(const sf_config *config, const char *key, sf_error *error, 
     return status;
 }
 
-int sf_config_locate(const sf_config *config, int status, const char *list, sf_error *error)
+static int pass_on(int status, const sf_error *reason, sf_error *error)
 {
-    if (status != SF_CONFIG || error == NULL) return status;
-    sf_error reason = *error;
-    char key[2 * sizeof reason.place];
-    snprintf(key, sizeof key, "%s%s", list, reason.place);
-    return sf_config_refuse(config, key, error, "%s", reason.text);
+    if (status != SF_OK && error != NULL) *error = *reason;
+    return status;
+}
+
+int sf_config_locate(const sf_config *config, int status, const sf_error *reason, sf_error *error)
+{
+    return status == SF_CONFIG ? sf_config_refuse(config, reason->place, error, "%s", reason->text)
+                               : pass_on(status, reason, error);
+}
+
+/* The rows of an item, and what has its values. */
+static const void *item_of(const sf_config *config, const char *list, uint32_t index,
+                           const sf_key *keys[SF_KEYS_MOST], size_t *count)
+{
+    const sf_key *lists[SF_KEYS_MOST];
+    const sf_key *key = sf_keys_find(lists, sf_keys_of(&sf_config_table, NULL, lists), list, config);
+    const char *items = *(const char *const *)sf_key_at(key, config);
+    const void *item = items + index * sf_config_item_size(key);
+    const sf_key_item *of_kind = key->table->kind != NULL ? item : NULL;
+    *count = sf_keys_of(key->table, of_kind != NULL ? of_kind->kind : NULL, keys);
+    return of_kind != NULL ? of_kind->settings : item;
+}
+
+/* The key that a place is, or whose text it is; NULL: none. */
+static const sf_key *key_of(const sf_key *const *keys, size_t count, const void *object, const char *place)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i]->name, place) == 0) return keys[i];
+    for (size_t i = 0; i < count; i++) {
+        const char *text = keys[i]->type == SF_KEY_TEXT ? *(char *const *)sf_key_at(keys[i], object) : NULL;
+        if (text != NULL && place[0] != '\0' &&
+            strncmp(text, place, sizeof((sf_error *)NULL)->place - 1) == 0)
+            return keys[i];
+    }
+    return NULL;
+}
+
+int sf_config_locate_item(const sf_config *config, const char *list, uint32_t index, int status,
+                          const sf_error *reason, sf_error *error)
+{
+    const sf_key *keys[SF_KEYS_MOST];
+    char place[SF_CONFIG_KEY_SIZE];
+    size_t count;
+    if (status == SF_OK || status == SF_NO_MEMORY) return pass_on(status, reason, error);
+    const void *object = item_of(config, list, index, keys, &count);
+    const sf_key *key = key_of(keys, count, object, reason->place);
+    if (status == SF_USAGE) status = SF_CONFIG;
+    if (key == NULL && status != SF_CONFIG) return pass_on(status, reason, error);
+    snprintf(place, sizeof place, "%s.%u%s%s", list, index, key != NULL ? "." : "",
+             key != NULL ? key->name : "");
+    bool named = reason->place[0] == '\0' || (key != NULL && strcmp(key->name, reason->place) == 0);
+    sf_config_refuse(config, place, error, "%s%s%s", named ? "" : reason->place, named ? "" : ": ",
+                     reason->text);
+    if (error != NULL) error->code = (sf_status)status;
+    return status;
 }
 
 /* ---- what keys mean together ---- */
@@ -74,17 +124,6 @@ const char *sf_config_text(const sf_key_item *item, const char *key)
 {
     char **at = text_at(item, key);
     return at != NULL ? *at : NULL;
-}
-
-static int check_source(const sf_config *config, uint32_t index, sf_error *error)
-{
-    const sf_source_kind *kind = sf_config_source_kind(config, index);
-    char list[32];
-    sf_error reason;
-    snprintf(list, sizeof list, "sources.%u.", index);
-    int status = kind->check != NULL ? kind->check(sf_config_source(config, index), &reason) : SF_OK;
-    if (status != SF_OK && error != NULL) *error = reason;
-    return sf_config_locate(config, status, list, error);
 }
 
 static int refuse_sink(const sf_config *config, uint32_t index, const char *key, const char *sentence,
@@ -123,29 +162,12 @@ static int check_sink(const sf_config *config, uint32_t index, sf_error *error)
 
 static int check_together(sf_config *config, sf_error *error)
 {
-    sf_error reason;
+    sf_error reason = {0};
     int status = sf_live_resolve(&config->live, &reason);
-    if (status != SF_OK && error != NULL) *error = reason;
-    status = sf_config_locate(config, status, "", error);
-    for (uint32_t i = 0; status == SF_OK && i < config->source_count; i++)
-        status = check_source(config, i, error);
+    status = sf_config_locate(config, status, &reason, error);
     for (uint32_t i = 0; status == SF_OK && i < config->sink_count; i++)
         status = check_sink(config, i, error);
     return status;
-}
-
-/* As creating it would say. */
-static int check_folder(const char *path, sf_error *error)
-{
-    char *folder = sf_copy_string(path), *end = folder != NULL ? strrchr(folder, '/') : NULL;
-    struct stat about;
-    int cause = 0;
-    if (end != NULL && end != folder) {
-        *end = '\0';
-        cause = stat(folder, &about) != 0 ? errno : S_ISDIR(about.st_mode) ? 0 : ENOTDIR;
-    }
-    sf_free(folder);
-    return cause == 0 ? SF_OK : sf_fail(error, SF_CANNOT_CREATE, path, "cannot create: %s", strerror(cause));
 }
 
 /* A sink that may overwrite must not take a recording that is replayed, nor the run's own configuration. */
@@ -161,8 +183,6 @@ int sf_config_check_files(const sf_config *config, sf_error *error)
             if (read != NULL && sf_file_same(path, read))
                 return refuse_file(config, i, key, path, "the recording that is replayed", error);
         }
-        int status = sf_config_sink_kind(config, i)->keeps ? check_folder(path, error) : SF_OK;
-        if (status != SF_OK) return status;
     }
     return SF_OK;
 }

@@ -423,19 +423,35 @@ static int close_socket(void *self, sf_error *error)
     return SF_OK;
 }
 
+static int read_token(char token[SF_TOKEN_MOST + 1], const char *path, sf_error *error)
+{
+    sf_error reason = {0};
+    int status = sf_token_read(token, path, &reason);
+    if (status == SF_OK || status == SF_NO_MEMORY) return status == SF_OK ? SF_OK : sf_fail_memory(error);
+    return sf_fail(error, SF_CONFIG, "token_file", "%s: %s", reason.place, reason.text);
+}
+
+int sf_control_socket_examine(const sf_control_settings *settings, sf_error *error)
+{
+    char token[SF_TOKEN_MOST + 1];
+    const sf_curve_server curve = {settings->key, settings->clients};
+    int status = read_token(token, settings->token_file, error);
+    explicit_bzero(token, sizeof token);
+    if (status == SF_OK) status = sf_endpoint_check(settings->endpoint, error);
+    if (status == SF_OK) status = sf_curve_server_check(&curve, error);
+    if (status == SF_OK && !sf_curve_is_given(settings->key) && sf_endpoint_is_public(settings->endpoint))
+        status = sf_fail(
+            error, SF_CONFIG, "endpoint",
+            "found '%.80s', to which other machines could connect: expected one of this machine alone, "
+            "as tcp://127.0.0.1:7740 or ipc://PATH, or `key` and `clients`",
+            settings->endpoint);
+    return status;
+}
+
 static int bind_socket(sf_control_socket *it, const sf_control_settings *settings, sf_error *error)
 {
     const sf_curve_server curve = {settings->key, settings->clients};
     const char *endpoint = settings->endpoint;
-    bool has_keys;
-    int status = sf_curve_server_wanted(&has_keys, &curve, error);
-    if (status != SF_OK) return status;
-    if (!has_keys && sf_endpoint_is_public(endpoint))
-        return sf_fail(
-            error, SF_CONFIG, "endpoint",
-            "found '%.80s', to which other machines could connect: expected one of this machine alone, "
-            "as tcp://127.0.0.1:7740 or ipc://PATH, or `key` and `clients`",
-            endpoint);
     int64_t most = MOST_RECEIVED;
     int linger_ms = 100, queued = MOST_QUEUED;
     size_t size = sizeof it->address;
@@ -448,7 +464,7 @@ static int bind_socket(sf_control_socket *it, const sf_control_settings *setting
     zmq_setsockopt(it->socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms);
     zmq_setsockopt(it->socket, ZMQ_RCVHWM, &queued, sizeof queued);
     zmq_setsockopt(it->socket, ZMQ_SNDHWM, &queued, sizeof queued);
-    status = sf_curve_gate_open(&it->gate, it->context, it->socket, &curve, error);
+    int status = sf_curve_gate_open(&it->gate, it->context, it->socket, &curve, error);
     if (status != SF_OK) return status;
     if (zmq_bind(it->socket, endpoint) != 0)
         return sf_fail(error, SF_UNAVAILABLE, endpoint, "cannot bind: %s", zmq_strerror(zmq_errno()));
@@ -477,10 +493,8 @@ int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *s
     it->pipeline = pipeline;
     it->calls = *calls;
     atomic_store(&it->started, !settings->hold);
-    sf_error reason;
-    int status = sf_token_read(it->token, settings->token_file, &reason);
-    if (status != SF_OK)
-        status = sf_fail(error, SF_CONFIG, "token_file", "%s: %s", reason.place, reason.text);
+    int status = sf_control_socket_examine(settings, error);
+    if (status == SF_OK) status = read_token(it->token, settings->token_file, error);
     if (status == SF_OK) status = open_worker(it, error);
     if (status == SF_OK) status = bind_socket(it, settings, error);
     if (status == SF_OK)

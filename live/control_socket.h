@@ -27,8 +27,12 @@ typedef struct sf_control_calls {
 
 typedef struct sf_control_socket sf_control_socket;
 
-/** Binds, and is asked from the call of sf_control_socket_start on. SF_CONFIG with the key for its place,
- * SF_UNAVAILABLE. */
+/** What is wrong with the settings and the files that they name; nothing is bound. SF_CONFIG with the key for
+ * its place, SF_USAGE with the endpoint. */
+int sf_control_socket_examine(const sf_control_settings *settings, sf_error *error);
+
+/** Examines, binds, and is asked from the call of sf_control_socket_start on. SF_CONFIG with the key for its
+ * place, SF_UNAVAILABLE. */
 int sf_control_socket_open(sf_control_socket **out, const sf_control_settings *settings,
                            const sf_live_options *options, sf_pipeline *pipeline,
                            const sf_control_calls *calls, sf_error *error);

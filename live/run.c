@@ -23,14 +23,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_CORE 1023
-
 struct sf_run {
     const sf_config *config;
     sf_live_options live; /**< the configuration's, with its rules read */
     sf_live_rule *rules;
     sf_text configuration;
     sf_storage *storage; /**< the thread that HDF5 recorders share; NULL without one */
+    sf_input *inputs;    /**< until the pipeline has them */
+    size_t input_count;
     sf_pipeline *pipeline;
     sf_sink **sinks; /**< the pipeline's, once there is one */
     size_t sink_count;
@@ -55,44 +55,76 @@ static int check_descriptors(const sf_config *config, sf_error *error)
 
 /* ---- sources ---- */
 
-static int open_source(sf_input *input, const sf_config *config, uint32_t index, const sf_progress *progress,
-                       sf_error *error)
+/* Before a live one has begun it may be all that its kind may be. */
+static int check_input(const sf_input *input, sf_error *error)
 {
-    const sf_source_settings *wanted = sf_config_source(config, index);
-    char list[32];
-    sf_error reason = {0};
-    snprintf(list, sizeof list, "sources.%u.", index);
-    *input = (sf_input){.ring = wanted->ring, .policy = wanted->policy, .pulses = wanted->pulses};
-    const sf_source_kind *kind = sf_config_source_kind(config, index);
-    int status = kind->open(&input->source, kind, wanted, progress, &reason);
-    if (status == SF_OK && wanted->policy == SF_RING_BLOCK && !input->source->can_wait)
-        status = sf_fail(&reason, SF_CONFIG, "policy",
-                         "found block, but this sender cannot wait: expected drop-oldest or drop-newest");
-    if (status == SF_OK && wanted->pulses != 0 && input->source->virtual_clock)
-        status =
-            sf_fail(&reason, SF_CONFIG, "pulses",
-                    "found shared pulses, but this source is on a virtual clock: expected one in real time");
-    if (status != SF_OK && error != NULL) *error = reason;
-    return sf_config_locate(config, status, list, error);
+    if (input->policy == SF_RING_BLOCK && !input->source->can_wait)
+        return sf_fail(error, SF_CONFIG, "policy",
+                       "found block, but this sender cannot wait: expected drop-oldest or drop-newest");
+    if (input->pulses != 0 && input->source->virtual_clock)
+        return sf_fail(
+            error, SF_CONFIG, "pulses",
+            "found shared pulses, but this source is on a virtual clock: expected one in real time");
+    return SF_OK;
 }
 
-static int open_sources(sf_input *inputs, size_t *count, const sf_run_options *options, sf_error *error)
+static int open_source(sf_input *input, const sf_config *config, uint32_t index, sf_error *error)
+{
+    const sf_source_settings *wanted = sf_config_source(config, index);
+    const sf_source_kind *kind = sf_config_source_kind(config, index);
+    sf_error reason = {0};
+    *input = (sf_input){.ring = wanted->ring, .policy = wanted->policy, .pulses = wanted->pulses};
+    int status = kind->open(&input->source, kind, wanted, &reason);
+    if (status == SF_OK) status = check_input(input, &reason);
+    return sf_config_locate_item(config, "sources", index, status, &reason, error);
+}
+
+static int begin_source(sf_input *input, const sf_config *config, uint32_t index, const sf_progress *progress,
+                        sf_error *error)
+{
+    sf_error reason = {0};
+    int status = sf_source_begin(input->source, progress, &reason);
+    if (status == SF_OK) status = check_input(input, &reason);
+    return sf_config_locate_item(config, "sources", index, status, &reason, error);
+}
+
+static int open_sources(sf_run *run, const sf_run_options *options, sf_error *error)
 {
     const sf_config *config = options->config;
-    *count = 0;
+    run->inputs = sf_alloc((size_t)config->source_count + 1, sizeof *run->inputs);
+    if (run->inputs == NULL) return sf_fail_memory(error);
     if (options->recording != NULL) {
-        inputs[0] = (sf_input){.ring = SF_PLAYER_RING, .policy = SF_RING_BLOCK};
-        *count = 1;
-        return sf_player_open(&inputs[0].source, options->recording, options->speed, error);
+        run->inputs[0] = (sf_input){.ring = SF_PLAYER_RING, .policy = SF_RING_BLOCK};
+        run->input_count = 1;
+        return sf_player_open(&run->inputs[0].source, options->recording, options->speed, error);
     }
-    if (config->source_count == 0)
+    int status = SF_OK;
+    for (uint32_t i = 0; i < config->source_count && status == SF_OK; i++) {
+        status = open_source(&run->inputs[i], config, i, error);
+        run->input_count = i + 1;
+    }
+    return status;
+}
+
+/* Whether somebody has to be met before all units are known, or there is nobody yet. */
+static bool has_strangers(const sf_run *run)
+{
+    bool any = run->input_count == 0;
+    for (size_t i = 0; i < run->input_count; i++)
+        any = any || run->inputs[i].source->kind->begin != NULL;
+    return any;
+}
+
+static int begin_sources(sf_run *run, const sf_run_options *options, sf_error *error)
+{
+    const sf_config *config = options->config;
+    if (run->input_count == 0)
         return sf_fail(error, SF_CONFIG, config->name,
                        "there are no sources: expected a list `sources`, or --replay");
     int status = SF_OK;
-    for (uint32_t i = 0; i < config->source_count && status == SF_OK; i++) {
-        status = open_source(&inputs[i], config, i, options->progress, error);
-        *count = i + 1;
-    }
+    if (has_strangers(run) && options->waits != NULL) options->waits(options->user);
+    for (uint32_t i = 0; i < config->source_count && options->recording == NULL && status == SF_OK; i++)
+        status = begin_source(&run->inputs[i], config, i, options->progress, error);
     return status;
 }
 
@@ -123,27 +155,25 @@ static sf_live_options live_options(const sf_config *config, const sf_live_rule 
 /* The pipeline takes the sources over. */
 static int open_pipeline(sf_run *run, const sf_run_options *options, sf_error *error)
 {
-    const sf_config *config = options->config;
-    size_t count = 0;
-    sf_input *inputs = sf_alloc((size_t)config->source_count + 1, sizeof *inputs);
-    int status = inputs != NULL ? open_sources(inputs, &count, options, error) : sf_fail_memory(error);
-    if (status != SF_OK) {
-        sf_sources_close(inputs, count);
-        sf_free(inputs);
-        return status;
-    }
     const sf_pipeline_options pipeline = {.live = &run->live,
-                                          .sources = inputs,
-                                          .source_count = count,
+                                          .sources = run->inputs,
+                                          .source_count = run->input_count,
                                           .duration_ns = options->duration_ns,
                                           .handoff_room = options->handoff_room,
                                           .configuration = run->configuration.data,
                                           .provenance = options->provenance};
     sf_error reason = {0};
-    status = sf_pipeline_open(&run->pipeline, &pipeline, &reason);
-    sf_free(inputs);
-    if (status != SF_OK && error != NULL) *error = reason;
-    return sf_config_locate(config, status, "", error);
+    run->input_count = 0;
+    int status = sf_pipeline_open(&run->pipeline, &pipeline, &reason);
+    return sf_config_locate(options->config, status, &reason, error);
+}
+
+/* What does not depend on units that nobody knows yet. */
+static int rehearse(const sf_run *run, sf_error *error)
+{
+    sf_error reason = {0};
+    int status = sf_pipeline_rehearse(&run->live, &reason);
+    return sf_config_locate(run->config, status, &reason, error);
 }
 
 /* ---- sinks ---- */
@@ -159,8 +189,10 @@ static int open_sink(sf_run *run, uint32_t index, sf_error *error)
         if (status != SF_OK) return status;
     }
     sf_sink *sink;
+    sf_error reason = {0};
     int status =
-        sf_sink_open_kind(&sink, kind, settings, sf_pipeline_stream(run->pipeline), run->storage, error);
+        sf_sink_open_kind(&sink, kind, settings, sf_pipeline_stream(run->pipeline), run->storage, &reason);
+    status = sf_config_locate_item(run->config, "sinks", index, status, &reason, error);
     if (status == SF_OK) status = sf_pipeline_attach(run->pipeline, sf_sink_outlet(sink), error);
     if (status == SF_OK) run->sinks[run->sink_count++] = sink;
     return status;
@@ -190,6 +222,26 @@ static int open_sinks(sf_run *run, sf_error *error)
     return status;
 }
 
+/* Receivers and files that cannot be. */
+static int examine_sink(const sf_config *config, uint32_t index, sf_error *error)
+{
+    const sf_sink_kind *kind = sf_config_sink_kind(config, index);
+    sf_error reason = {0};
+    int status = kind->examine != NULL ? kind->examine(sf_config_sink(config, index), &reason) : SF_OK;
+    return sf_config_locate_item(config, "sinks", index, status, &reason, error);
+}
+
+static int examine_outputs(const sf_config *config, sf_error *error)
+{
+    sf_error reason = {0};
+    int status = SF_OK;
+    for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++)
+        status = examine_sink(config, i, error);
+    if (status != SF_OK || config->control_count == 0) return status;
+    status = sf_control_socket_examine(&config->control[0], &reason);
+    return sf_config_locate_item(config, "control", 0, status, &reason, error);
+}
+
 /* A file that another program writes, or that cannot be made; a pipe is opened once, for whoever reads it. */
 static int try_file(const sf_sink_settings *settings, sf_error *error)
 {
@@ -212,10 +264,13 @@ static int try_sink(const sf_config *config, uint32_t index, sf_error *error)
     const sf_sink_settings *settings = sf_config_sink(config, index);
     const sf_stream_info nobody = {.name = config->live.stream, .units = &no_units};
     void *sink = NULL;
-    if (kind->keeps && settings->path != NULL) return try_file(settings, error);
-    if (!kind->is_tried) return SF_OK;
-    int status = kind->open(&sink, settings, &nobody, error);
-    return status == SF_OK ? kind->close(sink, error) : status;
+    sf_error reason = {0};
+    int status = SF_OK;
+    if (kind->keeps && settings->path != NULL)
+        status = try_file(settings, &reason);
+    else if (kind->is_tried && (status = kind->open(&sink, settings, &nobody, &reason)) == SF_OK)
+        status = kind->close(sink, &reason);
+    return sf_config_locate_item(config, "sinks", index, status, &reason, error);
 }
 
 /* ---- control ---- */
@@ -286,8 +341,7 @@ static int bind_control(sf_run *run, sf_error *error)
     const sf_control_calls calls = {.reload = run->configure != NULL ? reload : NULL, .user = run};
     int status = sf_control_socket_open(&run->control, &run->config->control[0], &run->live, run->pipeline,
                                         &calls, &reason);
-    if (status != SF_OK && error != NULL) *error = reason;
-    return sf_config_locate(run->config, status, "control.0.", error);
+    return sf_config_locate_item(run->config, "control", 0, status, &reason, error);
 }
 
 static int open_control(sf_run *run, sf_error *error)
@@ -330,38 +384,45 @@ static void tell_sinks(const sf_run *run, const sf_run_options *options)
 
 /* ---- the interface ---- */
 
-static int check_core(const sf_config *config, sf_error *error)
+/* All that a run refuses without meeting anybody, and what --check looks at. The units of sources that are
+ * still to be met are whatever the options name. */
+static int prepare(sf_run *run, const sf_run_options *options, sf_error *error)
 {
-    uint64_t core;
-    if (strcmp(config->realtime.core, "any") == 0 || sf_parse_uint(config->realtime.core, MOST_CORE, &core))
-        return SF_OK;
-    return sf_config_refuse(config, "realtime.core", error,
-                            "found '%.40s', expected any, or a number from 0 to %d", config->realtime.core,
-                            MOST_CORE);
+    int status = check_descriptors(options->config, error);
+    if (status == SF_OK) status = sf_config_print(&run->configuration, options->config, error);
+    if (status == SF_OK) status = sf_config_check_files(options->config, error);
+    if (status == SF_OK) status = read_rules(&run->rules, options->config, error);
+    run->live = live_options(options->config, run->rules);
+    if (status == SF_OK) status = examine_outputs(options->config, error);
+    if (status == SF_OK && !options->without_sources) status = open_sources(run, options, error);
+    return status == SF_OK && has_strangers(run) ? rehearse(run, error) : status;
 }
 
 static int open_parts(sf_run *run, const sf_run_options *options, sf_error *error)
 {
-    int status = check_descriptors(options->config, error);
-    if (status == SF_OK) status = check_core(options->config, error);
-    if (status == SF_OK) status = sf_config_print(&run->configuration, options->config, error);
-    if (status == SF_OK) status = read_rules(&run->rules, options->config, error);
-    run->live = live_options(options->config, run->rules);
-    if (status == SF_OK) status = sf_config_check_files(options->config, error);
+    int status = prepare(run, options, error);
     if (status == SF_OK && options->recording == NULL) /* which is there, and not waited for */
         status = try_outputs(run, error);
+    if (status == SF_OK) status = begin_sources(run, options, error);
     if (status == SF_OK) status = open_pipeline(run, options, error);
     return status == SF_OK ? open_sinks(run, error) : status;
+}
+
+static sf_run *new_run(const sf_run_options *options)
+{
+    sf_run *run = sf_alloc(1, sizeof *run);
+    if (run == NULL) return NULL;
+    run->config = options->config;
+    run->configure = options->configure;
+    run->configure_user = options->configure_user;
+    return run;
 }
 
 int sf_run_open(sf_run **out, const sf_run_options *options, sf_error *error)
 {
     *out = NULL;
-    sf_run *run = sf_alloc(1, sizeof *run);
+    sf_run *run = new_run(options);
     if (run == NULL) return sf_fail_memory(error);
-    run->config = options->config;
-    run->configure = options->configure;
-    run->configure_user = options->configure_user;
     int status = open_parts(run, options, error);
     if (status == SF_OK) status = open_control(run, error);
     if (status == SF_OK && options->outlet.kind != NULL)
@@ -383,6 +444,8 @@ sf_pipeline *sf_run_pipeline(const sf_run *run)
 static void free_run(void *argument)
 {
     sf_run *run = argument;
+    sf_sources_close(run->inputs, run->input_count);
+    sf_free(run->inputs);
     sf_storage_close(run->storage);
     sf_rule_files_free(run->rules, run->config->rule_count);
     if (run->reloaded != NULL) sf_config_free(run->reloaded);
@@ -405,7 +468,7 @@ static void hurry(sf_run *run)
 {
     const sf_config_realtime *wanted = &run->config->realtime;
     uint64_t core = SF_REALTIME_ANY_CORE;
-    sf_parse_uint(wanted->core, MOST_CORE, &core);
+    sf_parse_uint(wanted->core, SF_CONFIG_MOST_CORE, &core);
     if (wanted->lock_memory) sf_realtime_lock();
     sf_pipeline_hurry(run->pipeline, &(sf_realtime){.priority = wanted->priority, .core = (uint32_t)core});
 }
@@ -419,34 +482,6 @@ int sf_run_live(sf_live **live, const sf_run_options *options, sf_error *error)
     status =
         sf_live_start(live, run->pipeline, &options->config->live, (sf_live_owner){free_run, run}, error);
     if (status == SF_OK) hurry(run);
-    return status;
-}
-
-/* What is there; what is not yet may come before the run. */
-static int check_secret(const sf_config *config, const char *list, uint32_t index, const char *key,
-                        const char *path, sf_error *error)
-{
-    sf_error reason = {0};
-    char place[64];
-    if (path == NULL || strcmp(path, SF_CURVE_NONE) == 0 || access(path, F_OK) != 0 ||
-        sf_file_check_secret(path, "the secret", &reason) == SF_OK)
-        return SF_OK;
-    snprintf(place, sizeof place, "%s.%u.%s", list, index, key);
-    return sf_config_refuse(config, place, error, "%s: %s", reason.place, reason.text);
-}
-
-static int check_secrets(const sf_config *config, sf_error *error)
-{
-    int status = SF_OK;
-    for (uint32_t i = 0; i < config->source_count && status == SF_OK; i++)
-        status = check_secret(config, "sources", i, "key", sf_config_text(&config->sources[i], "key"), error);
-    for (uint32_t i = 0; i < config->sink_count && status == SF_OK; i++)
-        status = check_secret(config, "sinks", i, "key", sf_config_text(&config->sinks[i], "key"), error);
-    for (uint32_t i = 0; i < config->control_count && status == SF_OK; i++) {
-        status = check_secret(config, "control", i, "key", config->control[i].key, error);
-        if (status == SF_OK)
-            status = check_secret(config, "control", i, "token_file", config->control[i].token_file, error);
-    }
     return status;
 }
 
@@ -482,42 +517,13 @@ static void warn_of_writes(const sf_config *config)
         }
 }
 
-/* Receivers that cannot be. */
-static int examine_sinks(const sf_config *config, sf_error *error)
+int sf_run_check(const sf_run_options *options, sf_error *error)
 {
-    for (uint32_t i = 0; i < config->sink_count; i++) {
-        const sf_sink_kind *kind = sf_config_sink_kind(config, i);
-        sf_error reason = {0};
-        char place[64];
-        snprintf(place, sizeof place, "sinks.%u", i);
-        if (kind->examine == NULL || kind->examine(config->sinks[i].settings, &reason) == SF_OK) continue;
-        return sf_config_refuse(config, place, error, "%s: %s", reason.place, reason.text);
-    }
-    return SF_OK;
-}
-
-/* As run opens it, with the rules that were read. */
-static int rehearse(const sf_config *config, const sf_live_rule *rules, const sf_units *units,
-                    sf_error *error)
-{
-    const sf_live_options live = live_options(config, rules);
-    sf_error reason = {0};
-    int status = sf_pipeline_rehearse(&live, units, &reason);
-    if (status != SF_OK && error != NULL) *error = reason;
-    return sf_config_locate(config, status, "", error);
-}
-
-int sf_run_check(const sf_config *config, const sf_recording *recording, sf_error *error)
-{
-    sf_live_rule *rules = NULL;
-    int status = check_core(config, error);
-    if (status == SF_OK) status = check_secrets(config, error);
-    if (status == SF_OK) status = examine_sinks(config, error);
-    if (status == SF_OK) status = sf_config_check_files(config, error);
-    if (status == SF_OK) status = read_rules(&rules, config, error);
-    if (status == SF_OK)
-        status = rehearse(config, rules, recording != NULL ? &recording->units : NULL, error);
-    sf_rule_files_free(rules, config->rule_count);
-    if (status == SF_OK) warn_of_writes(config);
+    sf_run *run = new_run(options);
+    if (run == NULL) return sf_fail_memory(error);
+    int status = prepare(run, options, error);
+    if (status == SF_OK && !has_strangers(run)) status = open_pipeline(run, options, error);
+    if (status == SF_OK) warn_of_writes(options->config);
+    sf_run_close(run, NULL);
     return status;
 }

@@ -105,9 +105,8 @@ static int open_and_close(const sf_live_options *options, const sf_units *units,
     return status;
 }
 
-int sf_pipeline_rehearse(const sf_live_options *options, const sf_units *units, sf_error *error)
+int sf_pipeline_rehearse(const sf_live_options *options, sf_error *error)
 {
-    if (units != NULL) return open_and_close(options, units, error);
     sf_units named = {0};
     int status = learn_units(&named, options, error);
     if (status == SF_OK) status = open_and_close(options, &named, error);

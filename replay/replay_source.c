@@ -24,10 +24,16 @@ static const replay_settings defaults = {.common = {.ring = SF_PLAYER_RING, .pol
                                          .kind = NOT_SAID,
                                          .columns = NOT_SAID};
 
+static bool is_speed(const char *text)
+{
+    double speed;
+    return sf_player_speed(text, &speed);
+}
+
 #define ROW replay_settings
 static const sf_key keys[] = {
     TEXT("recording", recording, .needed = true, .use = SF_KEY_READS),
-    TEXT("speed", speed),
+    TEXT("speed", speed, .takes = is_speed, .form = "max or a factor from 0.001 to 1e6"),
     TEXT("stream", stream),
     TEXT("kind", kind),
     TEXT("columns", columns),
@@ -36,28 +42,21 @@ static const sf_key keys[] = {
 };
 #undef ROW
 
-/* False where the text is neither `max`, which is 0, nor a factor that a player takes. */
-static int check(const sf_source_settings *common, sf_error *error)
-{
-    const replay_settings *settings = (const replay_settings *)common;
-    double speed;
-    if (sf_player_speed(settings->speed, &speed)) return SF_OK;
-    return sf_fail(error, SF_CONFIG, "speed", "found '%.60s', expected max or a factor from 0.001 to 1e6",
-                   settings->speed);
-}
-
 static const char *said(const char *setting)
 {
     return strcmp(setting, NOT_SAID) != 0 ? setting : NULL;
 }
 
 /* A wrong choice is one of the configuration here. */
-static int refuse(int status, sf_error *error)
+static int refuse(int status, const sf_error *reason, sf_error *error)
 {
-    sf_error reason = error != NULL ? *error : (sf_error){0};
-    return status == SF_USAGE
-               ? sf_fail(error, SF_CONFIG, "recording", "%.200s: %s", reason.place, reason.text)
-               : status;
+    if (status == SF_NO_MEMORY) return sf_fail_memory(error);
+    if (status != SF_USAGE)
+        return sf_fail(error, status, "recording", "%.200s: %s", reason->place, reason->text);
+    for (const sf_key *key = keys; key->name != NULL; key++)
+        if (strcmp(key->name, reason->place) == 0)
+            return sf_fail(error, SF_CONFIG, key->name, "%s", reason->text);
+    return sf_fail(error, SF_CONFIG, "recording", "%.200s: %s", reason->place, reason->text);
 }
 
 /* What may mislead in it. */
@@ -73,21 +72,21 @@ static void log_reading(const sf_recording *recording)
 }
 
 static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_source_settings *common,
-                       const sf_progress *progress, sf_error *error)
+                       sf_error *error)
 {
     (void)kind;
     const replay_settings *settings = (const replay_settings *)common;
-    double speed;
-    (void)progress;
-    if (!sf_player_speed(settings->speed, &speed)) return check(common, error);
+    double speed = 1;
+    sf_error reason = {0};
     sf_recording *recording;
+    sf_player_speed(settings->speed, &speed); /* which its row has looked at */
     sf_selection selection = sf_selection_default();
     selection.stream = said(settings->stream);
     selection.kind = said(settings->kind);
     selection.columns = said(settings->columns);
     selection.rate_hz = settings->rate_hz;
-    int status = sf_recording_open(&recording, settings->recording, &selection, NULL, error);
-    if (status != SF_OK) return refuse(status, error);
+    int status = sf_recording_open(&recording, settings->recording, &selection, NULL, &reason);
+    if (status != SF_OK) return refuse(status, &reason, error);
     log_reading(recording);
     status = sf_player_open(out, recording, speed, error);
     if (status == SF_OK) {
@@ -101,6 +100,5 @@ static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_sou
 const sf_source_kind sf_source_replay = {
     .settings = {"replay", keys, sizeof(replay_settings), &defaults},
     .descriptors = 2,
-    .check = check,
     .open = open_replay,
 };

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/row_macros.h"
 #include "io/descriptors.h"
+#include "io/endpoint.h"
 #include "sinks/output.h"
 
 #include <errno.h>
@@ -287,12 +288,13 @@ static int check_target(const char *target, sf_error *error)
     return SF_OK;
 }
 
-/* tcp://HOST:PORT, of HTTP also http://HOST:PORT; HOST may be [an IPv6 address]. */
+/* tcp://HOST:PORT, but for ZeroMQ also http://HOST:PORT; HOST may be [an IPv6 address]. */
 static int split_endpoint(command_sink *sink, sf_error *error)
 {
     const char *start = strstr(sink->endpoint, "://"), *colon = strrchr(sink->endpoint, ':');
     uint64_t port = 0;
     bool known = strncmp(sink->endpoint, "tcp://", 6) == 0 || strncmp(sink->endpoint, "http://", 7) == 0;
+    if (sink->via == VIA_REQ) known = known && sf_endpoint_check_peer(sink->endpoint, NULL) == SF_OK;
     if (!known || colon <= start + 3 || !sf_parse_uint(colon + 1, UINT16_MAX, &port) || port == 0 ||
         (size_t)(colon - start) >= sizeof sink->host)
         return sf_fail(error, SF_CONFIG, "endpoint", "found '%.80s', expected tcp://HOST:PORT",

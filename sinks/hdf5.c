@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/row_macros.h"
+#include "io/output_file.h"
 #include "sinks/recorder.h"
 
 #include <stddef.h>
@@ -41,11 +42,17 @@ static int close_hdf5(void *argument, sf_error *error)
     return status;
 }
 
+static int examine_hdf5(const sf_sink_settings *settings, sf_error *error)
+{
+    sf_existing existing = settings->overwrite ? SF_EXISTING_REPLACE : SF_EXISTING_NUMBER;
+    if (settings->path == NULL || settings->path[0] == '\0')
+        return sf_fail(error, SF_CONFIG, "path", "an hdf5 sink needs the path of the file to write");
+    return sf_output_file_may_be(settings->path, existing, error);
+}
+
 static int open_hdf5(void **out, const sf_sink_settings *settings, const sf_stream_info *stream,
                      sf_error *error)
 {
-    if (settings->path == NULL || settings->path[0] == '\0')
-        return sf_fail(error, SF_CONFIG, "path", "an hdf5 sink needs the path of the file to write");
     hdf5_sink *self = sf_alloc(1, sizeof *self);
     if (self == NULL) return sf_fail_memory(error);
     self->part = 1;
@@ -325,6 +332,7 @@ const sf_sink_kind sf_sink_hdf5 = {
     .keeps = true,
     .record = record_hdf5,
     .open = open_hdf5,
+    .examine = examine_hdf5,
     .begin = begin_hdf5,
     .publish = publish_hdf5,
     .check = check_hdf5,

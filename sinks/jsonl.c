@@ -55,12 +55,18 @@ static int open_file(jsonl_sink *sink, const char *path, bool overwrite, sf_erro
     return status;
 }
 
-static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
-                      sf_error *error)
+static int examine_jsonl(const sf_sink_settings *settings, sf_error *error)
 {
+    sf_existing existing = settings->overwrite ? SF_EXISTING_REPLACE : SF_EXISTING_NUMBER;
     if (settings->path == NULL || settings->path[0] == '\0')
         return sf_fail(error, SF_CONFIG, "path",
                        "a jsonl sink needs the path of a file, or - for standard output");
+    return strcmp(settings->path, "-") == 0 ? SF_OK : sf_output_file_may_be(settings->path, existing, error);
+}
+
+static int open_jsonl(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
+                      sf_error *error)
+{
     jsonl_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL) return sf_fail_memory(error);
     sink->stream = stream;
@@ -176,6 +182,7 @@ const sf_sink_kind sf_sink_jsonl = {
     .descriptors = 4,
     .keeps = true,
     .open = open_jsonl,
+    .examine = examine_jsonl,
     .begin = begin_jsonl,
     .publish = publish_jsonl,
     .check = check_jsonl,

@@ -33,12 +33,15 @@ static int close_lsl(void *self, sf_error *error)
     return SF_OK;
 }
 
-static int allow(const lsl_settings *wanted, sf_error *error)
+static int examine_lsl(const sf_sink_settings *settings, sf_error *error)
 {
+    const lsl_settings *wanted = (const lsl_settings *)settings;
     sf_error reason = {0};
-    if (wanted->output.sink.insecure) return SF_OK;
-    sf_lsl_refuse(wanted->name, "`insecure: true`", &reason);
-    return sf_fail(error, SF_CONFIG, "name", "%s", reason.text);
+    if (!wanted->output.sink.insecure) {
+        sf_lsl_refuse(wanted->name, "`insecure: true`", &reason);
+        return sf_fail(error, SF_CONFIG, "name", "%s", reason.text);
+    }
+    return sf_output_check(&wanted->output, error);
 }
 
 static int open_lsl(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
@@ -47,8 +50,7 @@ static int open_lsl(void **self, const sf_sink_settings *settings, const sf_stre
     (void)stream;
     const lsl_settings *wanted = (const lsl_settings *)settings;
     const sf_lsl *lsl;
-    int status = allow(wanted, error);
-    if (status == SF_OK) status = sf_lsl_load(&lsl, error);
+    int status = sf_lsl_load(&lsl, error);
     if (status != SF_OK) return status;
     lsl_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL) return sf_fail_memory(error);
@@ -103,6 +105,7 @@ const sf_sink_kind sf_sink_lsl = {
     .descriptors = SF_LSL_DESCRIPTORS,
     .acts = true,
     .open = open_lsl,
+    .examine = examine_lsl,
     .publish = publish_lsl,
     .close = close_lsl,
     .address = address_lsl,

@@ -72,7 +72,8 @@ static int check_host(const osc_sink *sink, sf_error *error)
     if (failure == 0)
         freeaddrinfo(found);
     else
-        return sf_fail(error, SF_UNAVAILABLE, sink->url, "cannot find the host: %s", gai_strerror(failure));
+        return sf_fail(error, SF_CONFIG, "endpoint", "%s: cannot find the host: %s", sink->url,
+                       gai_strerror(failure));
     return SF_OK;
 }
 

@@ -6,16 +6,25 @@
 
 #include <string.h>
 
+static const char *then_of(const sf_output_settings *settings)
+{
+    return settings->then != NULL ? settings->then : "";
+}
+
+int sf_output_check(const sf_output_settings *settings, sf_error *error)
+{
+    int status = sf_template_check(settings->send, "send", error);
+    return status == SF_OK ? sf_template_check(then_of(settings), "then", error) : status;
+}
+
 int sf_output_open(sf_output *output, const sf_output_settings *settings, sf_error *error)
 {
-    const char *then = settings->then != NULL ? settings->then : "";
-    int status = sf_template_check(settings->send, "send", error);
-    if (status == SF_OK) status = sf_template_check(then, "then", error);
+    int status = sf_output_check(settings, error);
     if (status != SF_OK) return status;
     output->pulse_ms = settings->pulse_ms;
     output->trigger = sf_copy_string(settings->trigger);
     output->send = sf_copy_string(settings->send);
-    output->then = sf_copy_string(then);
+    output->then = sf_copy_string(then_of(settings));
     bool whole = output->trigger != NULL && output->send != NULL && output->then != NULL;
     return whole ? SF_OK : sf_fail_memory(error);
 }

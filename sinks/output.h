@@ -28,7 +28,10 @@ typedef struct sf_output {
     sf_text text, after; /**< what `send` became, and what `then` did */
 } sf_output;
 
-/** SF_CONFIG for a text that is no template. On failure what was opened is closed by sf_output_close. */
+/** SF_CONFIG for a text that is no template. */
+int sf_output_check(const sf_output_settings *settings, sf_error *error);
+
+/** The same. On failure what was opened is closed by sf_output_close. */
 int sf_output_open(sf_output *output, const sf_output_settings *settings, sf_error *error);
 void sf_output_close(sf_output *output);
 

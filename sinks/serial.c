@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@
 
 typedef struct serial_settings {
     sf_output_settings output;
-    uint32_t baud;
+    int baud; /* of bauds */
 } serial_settings;
 
 typedef struct serial_sink {
@@ -32,12 +33,12 @@ typedef struct serial_sink {
     sf_last_words *owed; /* `then`, while the line is up: it goes out even where a signal ends the program */
 } serial_sink;
 
-static const struct {
-    uint32_t baud;
-    speed_t speed;
-} speeds[] = {{9600, B9600},       {19200, B19200},    {38400, B38400},   {57600, B57600},
-              {115200, B115200},   {230400, B230400},  {460800, B460800}, {921600, B921600},
-              {1000000, B1000000}, {2000000, B2000000}};
+static const char *const bauds[] = {"9600",   "19200",  "38400",   "57600",   "115200", "230400",
+                                    "460800", "921600", "1000000", "2000000", NULL};
+static const speed_t speeds[] = {B9600,   B19200,  B38400,  B57600,   B115200,
+                                 B230400, B460800, B921600, B1000000, B2000000};
+
+#define USUAL_BAUD 4
 
 static int close_serial(void *self, sf_error *error)
 {
@@ -51,17 +52,18 @@ static int close_serial(void *self, sf_error *error)
     return SF_OK;
 }
 
-static int find_speed(uint32_t baud, speed_t *speed, sf_error *error)
+static int refuse_line(const char *path, const char *why, sf_error *error)
 {
-    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++)
-        if (speeds[i].baud == baud) {
-            *speed = speeds[i].speed;
-            return SF_OK;
-        }
-    return sf_fail(error, SF_CONFIG, "baud",
-                   "found %u, expected 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600, 1000000 or "
-                   "2000000",
-                   baud);
+    return sf_fail(error, SF_UNAVAILABLE, path, "is no serial line: %s", why);
+}
+
+/* What is not plugged in may come before the run. */
+static int examine_serial(const sf_sink_settings *settings, sf_error *error)
+{
+    struct stat about;
+    if (stat(settings->path, &about) == 0 && !S_ISCHR(about.st_mode))
+        return refuse_line(settings->path, strerror(ENOTTY), error);
+    return sf_output_check(&((const serial_settings *)settings)->output, error);
 }
 
 static int open_line(serial_sink *sink, speed_t speed, sf_error *error)
@@ -70,8 +72,7 @@ static int open_line(serial_sink *sink, speed_t speed, sf_error *error)
     if (sink->fd < 0)
         return sf_fail(error, SF_UNAVAILABLE, sink->path, "cannot open the serial line: %s", strerror(errno));
     struct termios line;
-    if (tcgetattr(sink->fd, &line) != 0)
-        return sf_fail(error, SF_UNAVAILABLE, sink->path, "is no serial line: %s", strerror(errno));
+    if (tcgetattr(sink->fd, &line) != 0) return refuse_line(sink->path, strerror(errno), error);
     cfmakeraw(&line);
     line.c_cflag |= CLOCAL | CREAD;
     line.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS | HUPCL); /* hanging up would reset many a board */
@@ -87,17 +88,14 @@ static int open_serial(void **self, const sf_sink_settings *settings, const sf_s
 {
     (void)stream;
     const serial_settings *wanted = (const serial_settings *)settings;
-    speed_t speed = B115200;
-    int status = find_speed(wanted->baud, &speed, error);
-    if (status != SF_OK) return status;
     serial_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL) return sf_fail_memory(error);
     sink->fd = -1;
     sink->owed = sf_last_words_claim();
     sink->path = sf_copy_string(settings->path);
-    status = sf_output_open(&sink->output, &wanted->output, error);
+    int status = sf_output_open(&sink->output, &wanted->output, error);
     if (status == SF_OK && sink->path == NULL) status = sf_fail_memory(error);
-    if (status == SF_OK) status = open_line(sink, speed, error);
+    if (status == SF_OK) status = open_line(sink, speeds[wanted->baud], error);
     if (status != SF_OK) {
         close_serial(sink, NULL);
         return status;
@@ -149,13 +147,13 @@ static const char *address_serial(void *self)
 }
 
 static const serial_settings defaults = {
-    .output = {SF_OUTPUT_DEFAULTS, .send = "\\x01", .pulse_ms = 1, .then = "\\x00"}, .baud = 115200};
+    .output = {SF_OUTPUT_DEFAULTS, .send = "\\x01", .pulse_ms = 1, .then = "\\x00"}, .baud = USUAL_BAUD};
 
 #define ROW serial_settings
 static const sf_key keys[] = {
     TEXT("path", output.sink.path, .needed = true, .use = SF_KEY_WRITES),
     TEXT("trigger", output.trigger),
-    WHOLE("baud", baud, 9600, 2000000),
+    CHOICE("baud", baud, bauds),
     TEXT("send", output.send),
     SF_OUTPUT_PULSE_KEYS,
     {0},
@@ -168,6 +166,7 @@ const sf_sink_kind sf_sink_serial = {
     .is_tried = true,
     .acts = true,
     .open = open_serial,
+    .examine = examine_serial,
     .publish = publish_serial,
     .pulse_ms = sf_output_pulse_ms,
     .end_pulse = end_pulse,

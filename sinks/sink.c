@@ -371,7 +371,10 @@ typedef struct open_call {
 static int open_kind(void *argument)
 {
     open_call *call = argument;
-    return call->sink->kind->open(&call->sink->self, call->settings, call->stream, call->error);
+    const sf_sink_kind *kind = call->sink->kind;
+    int status = kind->examine != NULL ? kind->examine(call->settings, call->error) : SF_OK;
+    return status == SF_OK ? kind->open(&call->sink->self, call->settings, call->stream, call->error)
+                           : status;
 }
 
 void sf_sink_name(char name[SF_STATUS_NAME_SIZE], const char *kind, const char *path)

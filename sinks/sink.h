@@ -73,7 +73,8 @@ typedef struct sf_sink_kind {
     bool acts; /**< somebody may act on its triggers: those that are too old are kept from it, and it is told
                   what became of each that has a name */
     int (*open)(void **self, const sf_sink_settings *settings, const sf_stream_info *stream, sf_error *error);
-    /** What open says of the settings alone, without whoever is to receive; may be NULL. */
+    /** Before open, and by itself where a configuration is checked: what can be said of the settings and of
+     * the files that they name, without whoever is to receive; nothing is bound or written. May be NULL. */
     int (*examine)(const sf_sink_settings *settings, sf_error *error);
     /** Before all that follows: the run will be, so that what is to be replaced may go. Where it is never
      * called, close leaves everything as it was. May be NULL. */

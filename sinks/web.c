@@ -38,14 +38,15 @@ static int close_web(void *self, sf_error *error)
 }
 
 /* Nothing asks who watches, so that only this machine may, unless told. */
-static int check_reach(const sf_sink_settings *settings, sf_error *error)
+static int examine_web(const sf_sink_settings *settings, sf_error *error)
 {
     char endpoint[SF_KEY_LONGEST + 8], host[256], port[8];
     if (!sf_endpoint_split(settings->endpoint, host, port))
         return sf_fail(error, SF_CONFIG, "endpoint", "found '%s', expected HOST:PORT, as 127.0.0.1:7730",
                        settings->endpoint);
     snprintf(endpoint, sizeof endpoint, "tcp://%s", settings->endpoint);
-    if (settings->insecure || !sf_endpoint_is_public(endpoint)) return SF_OK;
+    if (settings->insecure || !sf_endpoint_is_public(endpoint))
+        return sf_web_check_build(settings->endpoint, error);
     sf_endpoint_refuse(settings->endpoint, "`insecure: true`", error);
     if (error != NULL) error->code = SF_CONFIG; /* here the endpoint comes from a configuration */
     return SF_CONFIG;
@@ -56,14 +57,12 @@ static int open_web(void **self, const sf_sink_settings *settings, const sf_stre
 {
     const web_settings *wanted = (const web_settings *)settings;
     char address[SF_KEY_LONGEST + 8];
-    int status = check_reach(settings, error);
-    if (status != SF_OK) return status;
     web_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL) return sf_fail_memory(error);
     sink->wanted = wanted->wait_browsers;
     snprintf(address, sizeof address, "tcp://%s", settings->endpoint);
     const sf_orders *orders = sf_endpoint_is_public(address) ? NULL : settings->orders;
-    status = sf_web_board_open(&sink->board, stream, wanted->column_ms, settings->top, error);
+    int status = sf_web_board_open(&sink->board, stream, wanted->column_ms, settings->top, error);
     if (status == SF_OK)
         status =
             sf_web_server_open(&sink->server, sink->board, settings->endpoint, wanted->name, orders, error);
@@ -126,7 +125,7 @@ const sf_sink_kind sf_sink_web = {
     .shows = true,
     .picks = true,
     .open = open_web,
-    .examine = check_reach,
+    .examine = examine_web,
     .publish = publish_web,
     .record = record_web,
     .wait = wait_web,

@@ -5,6 +5,12 @@
 
 #ifndef SYNFIRE_HAVE_WEB
 
+int sf_web_check_build(const char *endpoint, sf_error *error)
+{
+    return sf_fail(error, SF_UNAVAILABLE, endpoint,
+                   "this build has no page: install libwebsockets and its headers, and build again");
+}
+
 int sf_web_server_open(sf_web_server **server, sf_web_board *board, const char *endpoint, const char *name,
                        const sf_orders *orders, sf_error *error)
 {
@@ -12,8 +18,7 @@ int sf_web_server_open(sf_web_server **server, sf_web_board *board, const char *
     (void)name;
     (void)orders;
     *server = NULL;
-    return sf_fail(error, SF_UNAVAILABLE, endpoint,
-                   "this build has no page: install libwebsockets and its headers, and build again");
+    return sf_web_check_build(endpoint, error);
 }
 
 const char *sf_web_server_address(const sf_web_server *server)
@@ -533,6 +538,13 @@ static bool open_context(sf_web_server *server)
     if (server->context == NULL) return false;
     server->host = lws_create_vhost(server->context, &settings);
     return server->host != NULL;
+}
+
+int sf_web_check_build(const char *endpoint, sf_error *error)
+{
+    (void)endpoint;
+    (void)error;
+    return SF_OK;
 }
 
 int sf_web_server_open(sf_web_server **out, sf_web_board *board, const char *endpoint, const char *name,

@@ -34,6 +34,9 @@ void sf_web_server_wait(sf_web_server *server, sf_bell *work);
 /** Browsers that read get a moment to fetch what they lack. NULL is allowed. */
 void sf_web_server_close(sf_web_server *server);
 
+/** SF_UNAVAILABLE where the build has no page. */
+int sf_web_check_build(const char *endpoint, sf_error *error);
+
 /** "libwebsockets 4.1.6", or NULL where the build has none. */
 const char *sf_web_library(void);
 

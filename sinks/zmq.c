@@ -40,6 +40,13 @@ static int close_zmq(void *self, sf_error *error)
     return SF_OK;
 }
 
+/* Here the endpoint comes from a configuration. */
+static int refuse_here(sf_error *error)
+{
+    if (error != NULL) error->code = SF_CONFIG;
+    return SF_CONFIG;
+}
+
 static int bind_publisher(zmq_sink *sink, const sf_sink_settings *settings, sf_error *error)
 {
     int queue = settings->ring <= INT32_MAX ? (int)settings->ring : INT32_MAX;
@@ -50,21 +57,12 @@ static int bind_publisher(zmq_sink *sink, const sf_sink_settings *settings, sf_e
                                           .permit = PERMIT,
                                           .curve = {settings->key, settings->clients}};
     int status = sf_publisher_open(&sink->publisher, &wanted, error);
-    if (status != SF_USAGE) return status;
-    if (error != NULL) error->code = SF_CONFIG; /* here the endpoint comes from a configuration */
-    return SF_CONFIG;
-}
-
-static int refuse_none(sf_error *error)
-{
-    return sf_fail(error, SF_CONFIG, "endpoint",
-                   "a zmq sink needs an endpoint to bind, such as tcp://127.0.0.1:7710");
+    return status == SF_USAGE ? refuse_here(error) : status;
 }
 
 static int open_zmq(void **self, const sf_sink_settings *settings, const sf_stream_info *stream,
                     sf_error *error)
 {
-    if (settings->endpoint == NULL || settings->endpoint[0] == '\0') return refuse_none(error);
     zmq_sink *sink = sf_alloc(1, sizeof *sink);
     if (sink == NULL) return sf_fail_memory(error);
     sink->stream = stream;
@@ -82,12 +80,17 @@ static int open_zmq(void **self, const sf_sink_settings *settings, const sf_stre
 /* Whoever else is bound there now. */
 static int examine_zmq(const sf_sink_settings *settings, sf_error *error)
 {
-    if (settings->endpoint == NULL || settings->endpoint[0] == '\0') return refuse_none(error);
+    if (settings->endpoint == NULL || settings->endpoint[0] == '\0')
+        return sf_fail(error, SF_CONFIG, "endpoint",
+                       "a zmq sink needs an endpoint to bind, such as tcp://127.0.0.1:7710");
     int status = sf_endpoint_check(settings->endpoint, error);
-    bool open = settings->insecure || strcmp(settings->key, SF_CURVE_NONE) != 0;
+    bool open = settings->insecure || sf_curve_is_given(settings->key);
     if (status == SF_OK && !open && sf_endpoint_is_public(settings->endpoint))
         status = sf_endpoint_refuse(settings->endpoint, PERMIT, error);
-    return status;
+    if (status == SF_USAGE) return refuse_here(error);
+    return status == SF_OK
+               ? sf_curve_server_check(&(sf_curve_server){settings->key, settings->clients}, error)
+               : status;
 }
 
 static int encode(zmq_sink *sink, const sf_message *message, sf_error *error)

@@ -396,9 +396,10 @@ int sf_doctor_rig(sf_findings *checks, const sf_doctor_rig_options *options, sf_
         return sf_fail(error, SF_USAGE, "--ask", "is for intan: nothing else is asked for its rate");
     rig it = {.protocol = (const sf_protocol *)kind,
               .endpoint = sf_config_text(&options->config->sources[0], "endpoint")};
+    sf_error reason = {0};
     status = sf_live_source_hear(&it.heard, kind, sf_config_source(options->config, 0), options->listen_s,
-                                 options->progress, error);
-    if (status != SF_OK) return sf_config_locate(options->config, status, "sources.0.", error);
+                                 options->progress, &reason);
+    if (status != SF_OK) return sf_config_locate_item(options->config, "sources", 0, status, &reason, error);
     it.reached = reach_of(&it);
     say(checks, &it, options->listen_s);
     return options->ask == NULL ? SF_OK

@@ -174,25 +174,24 @@ static int find_sink(uint32_t *index, const sf_config *config, uint32_t wanted, 
 static int open_source(sf_source **source, const sf_run_loop_options *options, sf_error *error)
 {
     const sf_config *config = options->config;
-    char list[32];
     sf_error reason = {0};
     *source = NULL;
     if (options->source >= config->source_count)
         return sf_fail(error, SF_USAGE, "--source", "there is no source %u", options->source);
     const sf_source_kind *kind = sf_config_source_kind(config, options->source);
-    snprintf(list, sizeof list, "sources.%u.", options->source);
-    int status =
-        kind->open(source, kind, sf_config_source(config, options->source), options->progress, &reason);
-    if (status != SF_OK && error != NULL) *error = reason;
-    return sf_config_locate(config, status, list, error);
+    int status = kind->open(source, kind, sf_config_source(config, options->source), &reason);
+    if (status == SF_OK) status = sf_source_begin(*source, options->progress, &reason);
+    return sf_config_locate_item(config, "sources", options->source, status, &reason, error);
 }
 
 static int open_sink(sf_sink **sink, const sf_config *config, uint32_t index, const sf_stream_info *stream,
                      sf_error *error)
 {
+    sf_error reason = {0};
     *sink = NULL;
-    return sf_sink_open_kind(sink, sf_config_sink_kind(config, index), sf_config_sink(config, index), stream,
-                             NULL, error);
+    int status = sf_sink_open_kind(sink, sf_config_sink_kind(config, index), sf_config_sink(config, index),
+                                   stream, NULL, &reason);
+    return sf_config_locate_item(config, "sinks", index, status, &reason, error);
 }
 
 /* Until those who are to act on triggers are there. */

@@ -55,13 +55,14 @@ typedef struct sf_source_kind {
     sf_key_kind settings; /**< its name, as "replay" or "zmq", its keys and their defaults */
     bool is_live;         /**< its sender may fall silent */
     unsigned descriptors; /**< files and sockets that one takes at most */
-    /** What is wrong with settings before anything is opened: SF_CONFIG with the key for its place. May be
-     * NULL. */
-    int (*check)(const sf_source_settings *settings, sf_error *error);
-    /** `kind` is this one. Waits for the unit table of a live one; progress (NULL is allowed) may end that.
-     * SF_CONFIG with the key for its place. NULL: a kind that no configuration names. */
+    /** `kind` is this one. Of the settings and the files that they name, which are read; who sends is not
+     * asked, and nothing is bound: what a configuration is checked by. Settings are borrowed until close.
+     * What a key is the cause of has it for its place. NULL: a kind that no configuration names. */
     int (*open)(sf_source **out, const struct sf_source_kind *kind, const sf_source_settings *settings,
-                const sf_progress *progress, sf_error *error);
+                sf_error *error);
+    /** Once, before the first read: meets who sends, and waits for the unit table; progress (NULL is allowed)
+     * may end that. Where it fails the source is still to be closed. NULL: open knew all. */
+    int (*begin)(sf_source *source, const sf_progress *progress, sf_error *error);
     /** Waits at most timeout_ms. Returns an sf_read_result, or a negative sf_status after which it is closed.
      */
     int (*read)(sf_source *source, sf_batch *batch, int timeout_ms, sf_error *error);
@@ -75,14 +76,19 @@ struct sf_source {
     const sf_source_kind *kind;
     char name[SF_STATUS_NAME_SIZE]; /**< for status: the recording's file name or the endpoint */
     const char *authentication;     /**< of sf_source_status */
-    sf_units units;                 /**< known once open returned */
+    sf_units units;                 /**< known once it has begun */
     const sf_recording *origin;     /**< metadata for outputs, or NULL; valid while the source is open */
-    bool can_wait;                  /**< the policy `block` is allowed */
+    bool can_wait;                  /**< the policy `block` is allowed; before it has begun: it may be */
     bool virtual_clock;             /**< as fast as possible: time is what the stream says */
     bool own_pace;                  /**< a recording that is played faster or slower than real time */
     bool has_origin;                /**< of the present run, its sender tells when stream time 0 was: */
     int64_t origin_ns;              /**< ... wall clock since 1970; both are set by the thread that reads */
     int64_t patience_ns;            /**< a live source whose sender is silent for so long is lost */
 };
+
+static inline int sf_source_begin(sf_source *source, const sf_progress *progress, sf_error *error)
+{
+    return source->kind->begin != NULL ? source->kind->begin(source, progress, error) : SF_OK;
+}
 
 #endif

@@ -108,7 +108,9 @@ package/build/without_files
 for name in monitoring monitoring.yaml configs/monitoring.yaml; do
     prefix/bin/synfire run $name --check | grep -q 'stream: culture'
 done
-prefix/bin/synfire run reference --check | grep -q 'name: reward' # and is no example that could not run
+(umask 077 && echo 'a secret of some length' >token)
+prefix/bin/synfire run reference --check --set sources.0.recording=small.h5 --set sinks.7.insecure=true |
+    grep -q 'name: reward' # and is no example that could not run
 mkdir demo # as the demo's own folder is named
 prefix/bin/synfire run demo --check | grep -q 'stream: demo'
 rmdir demo

@@ -439,14 +439,18 @@ static void a_run_counts_whom_it_refuses_and_tells_no_secret(void **state)
 
 static sf_source *open_source(const char *endpoint, const sf_curve_client *client, sf_error *error)
 {
-    sf_live_settings settings = *(const sf_live_settings *)sf_protocol_synfire.source.settings.defaults;
+    static sf_live_settings settings; /* borrowed by the source */
+    settings = *(const sf_live_settings *)sf_protocol_synfire.source.settings.defaults;
     sf_source *source = NULL;
     settings.endpoint = endpoint;
     settings.timeout_s = client->key != NULL ? 60 : 1;
     settings.key = client->key;
     settings.server_key = client->server_key;
     const sf_source_kind *kind = &sf_protocol_synfire.source;
-    return kind->open(&source, kind, &settings.common, NULL, error) == SF_OK ? source : NULL;
+    int status = kind->open(&source, kind, &settings.common, error);
+    if (status != SF_OK || sf_source_begin(source, NULL, error) == SF_OK) return source;
+    kind->close(source);
+    return NULL;
 }
 
 /* Both ends say hello by themselves; the sender's thread is this one's child. */

@@ -594,13 +594,14 @@ static void a_pattern_may_lie_in_a_file(void **state)
     snprintf(text, sizeof text, "graph: {patterns: [{pattern: '%s'}]}\n", path);
     sf_config config = test_config(text);
     sf_error error;
-    assert_int_equal(sf_run_check(&config, NULL, &error), SF_OK);
+    assert_int_equal(sf_run_check(&(sf_run_options){.config = &config}, &error), SF_OK);
     config.live.motif_new = NULL;
-    test_assert_fails(sf_run_check(&config, NULL, &error), &error, SF_CONFIG, "is no pattern");
+    test_assert_fails(sf_run_check(&(sf_run_options){.config = &config}, &error), &error, SF_CONFIG,
+                      "is no pattern");
     sf_config_free(&config);
     config = test_config("graph: {patterns: [{pattern: chain-3}, {pattern: 'A -> B; B -> A'}]}\n");
     config.live.motif_new = NULL;
-    assert_int_equal(sf_run_check(&config, NULL, &error), SF_OK);
+    assert_int_equal(sf_run_check(&(sf_run_options){.config = &config}, &error), SF_OK);
     sf_config_free(&config);
     remove(path);
     free(path);
@@ -627,7 +628,8 @@ static void queries_that_cannot_be_are_refused_with_their_place(void **state)
         test_pipeline_refuses(bad[i][0], &recording, SF_CONFIG, bad[i][1], bad[i][2]);
         sf_config config = test_config(bad[i][0]);
         sf_error error;
-        test_assert_fails(sf_run_check(&config, NULL, &error), &error, SF_CONFIG, bad[i][2]);
+        test_assert_fails(sf_run_check(&(sf_run_options){.config = &config}, &error), &error, SF_CONFIG,
+                          bad[i][2]);
         assert_string_equal(error.place, bad[i][1]);
         sf_config_free(&config);
     }

@@ -74,7 +74,8 @@ static sf_source *open_source(const char *endpoint, const char *markers)
     settings.endpoint = endpoint;
     settings.markers = markers;
     settings.timeout_s = 30;
-    if (sf_live_source_open(&source, &sf_protocol_lsl.source, &settings.common, NULL, &error) != SF_OK)
+    if (sf_live_source_open(&source, &sf_protocol_lsl.source, &settings.common, &error) != SF_OK ||
+        sf_live_source_begin(source, NULL, &error) != SF_OK)
         fail_msg("%s: %s", error.place, error.text);
     return source;
 }
@@ -214,9 +215,8 @@ static void wrong_endpoints_are_refused(void **state)
         sf_source *source;
         sf_live_settings settings = *(const sf_live_settings *)sf_protocol_lsl.source.settings.defaults;
         settings.endpoint = wrong[i];
-        test_assert_fails(
-            sf_live_source_open(&source, &sf_protocol_lsl.source, &settings.common, NULL, &error), &error,
-            SF_CONFIG, "expected lsl://PROPERTY=VALUE");
+        test_assert_fails(sf_live_source_open(&source, &sf_protocol_lsl.source, &settings.common, &error),
+                          &error, SF_CONFIG, "expected lsl://PROPERTY=VALUE");
     }
 }
 

@@ -241,7 +241,7 @@ static void a_line_that_is_none_is_refused(void **state)
     } cases[] = {
         {"{type: serial, path: /dev/nowhere}", SF_UNAVAILABLE, "cannot open the serial line"},
         {"{type: serial, path: /dev/null}", SF_UNAVAILABLE, "is no serial line"},
-        {"{type: serial, path: /dev/null, baud: 9601}", SF_CONFIG, "found 9601"},
+        {"{type: serial, path: /dev/null, baud: 9601}", SF_CONFIG, "found '9601', expected one of 9600, "},
         {"{type: serial, path: /dev/null, then: '{x}'}", SF_CONFIG, "expected {name}"},
         {"{type: serial, path: /dev/null, send: '{x}'}", SF_CONFIG, "expected {name}"},
         {"{type: command, endpoint: 'tcp://127.0.0.1:1', via: http, target: \"/a\\r\\nX: y\"}", SF_CONFIG,

@@ -92,7 +92,12 @@ static int open_at(sf_source **source, const char *endpoint, int timeout_ms, con
     settings = *(const sf_live_settings *)sf_protocol_synfire.source.settings.defaults;
     settings.endpoint = endpoint;
     settings.timeout_s = timeout_ms * 1e-3;
-    return sf_live_source_open(source, &sf_protocol_synfire.source, &settings.common, progress, error);
+    int status = sf_live_source_open(source, &sf_protocol_synfire.source, &settings.common, error);
+    if (status == SF_OK && (status = sf_live_source_begin(*source, progress, error)) != SF_OK) {
+        sf_live_source_close(*source);
+        *source = NULL;
+    }
+    return status;
 }
 
 static sf_source *open_stream(const char *endpoint)
