@@ -385,8 +385,8 @@ static int draw_units(drawing *d, sf_activity *drawn, uint64_t seed, uint64_t ro
         status = look_at_unit(drawn, &drawn->units[u], d->recording, d->times_ns, count,
                               d->trains.intervals_ns, d->options, error);
         if (d->by_unit != NULL) {
-            d->by_unit[u].bursts += (double)drawn->units[u].bursts / SF_CHANCE_ROUNDS;
-            d->by_unit[u].in_bursts += (double)drawn->units[u].in_bursts / SF_CHANCE_ROUNDS;
+            d->by_unit[u].bursts += (double)drawn->units[u].bursts;
+            d->by_unit[u].in_bursts += (double)drawn->units[u].in_bursts;
         }
     }
     add_units(&d->totals, drawn);
@@ -445,6 +445,10 @@ int sf_activity_chance(double chance[SF_MEASURES], sf_unit_chance *units, const 
         for (uint64_t round = 0; round < SF_CHANCE_ROUNDS && status == SF_OK; round++) {
             status = draw_units(&d, &drawn, seed, round, error);
             if (status == SF_OK) status = draw_network(&d, seed, round, error);
+        }
+        for (size_t u = 0; units != NULL && u < recording->units.count; u++) {
+            units[u].bursts /= SF_CHANCE_ROUNDS; /* once: a mean of shares added up could pass 1 */
+            units[u].in_bursts /= SF_CHANCE_ROUNDS;
         }
         measure_bursts(chance, &d.totals, &drawn);
         for (int m = SF_MEASURE_BURST_RATE; m <= SF_MEASURE_NETWORK_UNITS; m++)

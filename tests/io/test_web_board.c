@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the page is sent, piece by piece; the whole of it in a run is in tests/e2e/test_web.sh. */
+/* What the page is sent, piece by piece; the whole of it in a run is in tests/e2e/test_web.py. */
 #include "sinks/web_board.h"
 #include "sinks/web_edges.h"
 #include "sinks/web_raster.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * For tests/e2e/test_realtime.sh to preload: the watch path of a real run may not allocate, lock, open or
+ * For tests/e2e/test_realtime.py to preload: the watch path of a real run may not allocate, lock, open or
  * synchronise files. The thread that watches is known by its name; what it must not do ends the program at
  * once, with a sentence. Page faults of it are counted between its waits, once SYNFIRE_TEST_SETTLED of these
  * have gone by, and where SYNFIRE_TEST_FAULTS is set one that comes later ends the program too. At the end

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures of networks beside their definitions, what must not matter to them, and graphs whose measures are
- * plain. tests/e2e/test_network.sh holds them against networkx. */
+ * plain. tests/e2e/test_network.py holds them against networkx. */
 #include "graph/measure/measure.h"
 #include "graph/measure/modules.h"
 #include "graph/measure/paths.h"
