@@ -3,7 +3,6 @@
 was in the file as it was."""
 import hashlib
 import importlib.util
-import json
 import pathlib
 import shutil
 import unittest
