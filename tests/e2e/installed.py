@@ -10,10 +10,25 @@ import sys
 import command
 
 
+def done(*words, code=0, **options):
+    """What a program prints, as `stdout` and `stderr`: it ends with this exit code."""
+    words = list(map(str, words))
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **options)
+    if ended.returncode != code:
+        raise AssertionError(f"exit code {ended.returncode}: {' '.join(words)}\n{ended.stdout}{ended.stderr}")
+    return ended
+
+
+def python(*words, **options):
+    """The same of a Python program."""
+    return done(sys.executable, "-B", *words, **options)
+
+
 def install(folder):
     """Installs what was built; the folder."""
-    subprocess.run(["cmake", "--install", command.BUILD, "--prefix", os.path.abspath(folder)], check=True, stdout=subprocess.DEVNULL)
-    return pathlib.Path(folder).absolute()
+    folder = pathlib.Path(folder).absolute()
+    done("cmake", "--install", command.BUILD, "--prefix", folder)
+    return folder
 
 
 def use(tree):
@@ -46,15 +61,6 @@ def need_package():
     """Skips the whole file where the Python package cannot be imported."""
     command.need_modules()
     need_plain()
-
-
-def python(*words, **options):
-    """What a Python program prints, as the one output of it: it succeeds."""
-    done = subprocess.run([sys.executable, "-B", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                          **options)
-    if done.returncode != 0:
-        raise AssertionError(f"exit code {done.returncode}: {' '.join(map(str, words))}\n{done.stdout}")
-    return done.stdout
 
 
 def lay_out_package():
