@@ -67,3 +67,9 @@ def lay_out_package():
     """The Python package in the folder `package`, which this program's children import."""
     python(command.SOURCE / "python/backend.py", "package", "package")
     os.environ.update(PYTHONPATH=os.path.abspath("package"), SYNFIRE_LIBRARY=str(command.BUILD / "lib"))
+
+
+def pass_cases(program, *words):
+    """A program of tests/python passes, whose cases are told with the others."""
+    print(file=sys.stderr, flush=True)
+    subprocess.run([sys.executable, "-B", command.SOURCE / "tests/python" / program, *words], check=True)
