@@ -62,7 +62,7 @@ class Device(command.Test):
 
     def test_one_that_is_lost_with_the_surrogates_has_mined(self):
         done = self.synfire(*MINE, "--device", "test:1", "--significance", "segment-shift", "--surrogates", 100, "--json")
-        out = json.loads(done.stdout)
+        out = command.schema.held(command.schema.parse(done.stdout))
         self.assertEqual((out["device"], out["significance"]["device"]), ("test:1", "cpu"))
         self.assertIn("bus", out["significance"]["device_note"])
         self.assertIn("surrogates counted on the CPU: test:1 has failed", done.stderr)

@@ -52,11 +52,11 @@ class Readme(command.Test):
         self.assertLessEqual(set(shown), set(self.said))
 
     def test_of_the_page_before_the_window_is_shown_as_it_is(self):
-        """Which thirty times real time leaves as it is; a page that comes late is passed over."""
+        # Thirty times real time leaves it as it is.
         self.assertIn("\n    demo  26 units  window 148.0-178.0 s  16053 spikes  535 Hz\n", README)
         heads = [line for line in self.said if line.startswith("demo  26 units  window ")]
         self.assertGreaterEqual(len(heads), 10)
-        for head in heads:
+        for head in heads:  # one that comes late is passed over
             if " 148.0-178.0 s" in head:
                 self.assertIn("  16053 spikes  535 Hz", head)
 
