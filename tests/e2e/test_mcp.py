@@ -11,7 +11,7 @@ import subprocess
 import command
 
 CONFIGURATION = """
-sources: [{type: replay, recording: data/demo.h5, speed: 0.2}]
+sources: [{type: replay, recording: data/demo.h5, speed: 0.5}]
 mine: {every: 0}
 graph: {enabled: false}
 triggers: [{name: pair, episode: "A -(4,6]-> B", armed: false}]
