@@ -131,8 +131,8 @@ class Hints(command.Test):
                      "mine", "demo.h5", "--from", 5000)
         self.refuses(64, "--to: -1 s is before the recording", "info", "demo.h5", "--to", -1)
         self.refuses(64, "--epochs: 3000 s is after the recording", "mine", "demo.h5", "--epochs", "epochs.csv")
-        self.refuses(64, "--epochs: they end at 15000 s, and the recording is from 0 to 20 s: times are in seconds, and these lie in it as ms",
-                     "info", "demo.h5", "--epochs", "ms-epochs.csv")
+        self.refuses(64, "--epochs: they end at 15000 s, and the recording is from 0 to 20 s: times are in seconds, and these lie in it "
+                     "as ms", "info", "demo.h5", "--epochs", "ms-epochs.csv")
         self.hints("--window is in seconds, and 5000 s is longer than the 20 s that are looked at: 5000 ms are 5 s",
                    *COUNT, PAIR, "--window", 5000)
         done = self.run_command("rules", "demo.h5", "--labels", "ms-labels.csv", "--window", 1000, "--delay", "4:6", "--min-count", 20)
@@ -149,7 +149,8 @@ class Hints(command.Test):
     def test_times_of_a_text_are_in_the_unit_that_its_head_names(self):
         self.write_lines("headed.csv", "unit,seconds")
         self.hints("are under 0.2 s, and the recording takes 3.", "info", "headed.csv")
-        self.hints("said.csv: read as units of column 1 'unit', times of column 2 'ms' in ms; --columns says it otherwise", "info", "said.csv")
+        self.hints("said.csv: read as units of column 1 'unit', times of column 2 'ms' in ms; --columns says it otherwise",
+                   "info", "said.csv")
         self.assertRegex(self.synfire("info", "said.csv", "--quiet").stdout, r"(?m)^  recorded +1[0-9]\.[0-9]+ s")
 
     def test_columns_that_were_swapped_are_told(self):

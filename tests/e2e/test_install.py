@@ -134,7 +134,8 @@ class Installed(command.Test):
         return re.findall(rf"\({kind}\).*\[(.*)\]", lines)
 
     def test_what_needs_no_files_needs_the_c_library_alone(self):
-        self.assertEqual({name for name in self.entries("synfire", "NEEDED") if not name.startswith("ld-linux")}, {"libc.so.6", "libm.so.6"})
+        needed = {name for name in self.entries("synfire", "NEEDED") if not name.startswith("ld-linux")}
+        self.assertEqual(needed, {"libc.so.6", "libm.so.6"})
 
     def test_what_needs_files_needs_no_sockets(self):
         needed = " ".join(self.entries("synfire-io", "NEEDED"))

@@ -100,7 +100,8 @@ class Completion(command.Test):
     def test_words_that_are_offered_are_taken(self):
         pattern = self.offered("match", "two.el", "")
         self.assertEqual(len(pattern), 19)
-        for offered, words, code in ((self.offered("info", "--preset", ""), ("info", "two.csv", "--preset"), 65),  # they may not go with these spikes
+        # Those that 65 goes with may not go with these spikes.
+        for offered, words, code in ((self.offered("info", "--preset", ""), ("info", "two.csv", "--preset"), 65),
                                      (self.offered("mine", "--engine", ""),
                                       ("mine", "two.csv", "--delay", "50:150", "--min-count", 1, "--device", "cpu", "--engine"), 65),
                                      (self.offered("bandwidth", "--method", ""), ("bandwidth", "numbers", "--method"), 65),

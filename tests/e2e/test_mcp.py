@@ -91,7 +91,8 @@ class WithServer(command.Test):
 
 class Mcp(WithServer):
     def test_it_says_who_it_is(self):
-        hello = self.server.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "test", "version": "1"})["result"]
+        hello = self.server.ask("initialize", protocolVersion="2025-06-18", capabilities={},
+                                clientInfo={"name": "test", "version": "1"})["result"]
         self.assertEqual((hello["protocolVersion"], hello["serverInfo"]["name"]), ("2025-06-18", "synfire"))
         self.server.send('{"jsonrpc":"2.0","method":"notifications/initialized"}')  # takes no answer
         self.assertEqual(self.server.ask("ping")["result"], {})
@@ -109,9 +110,11 @@ class Mcp(WithServer):
         self.assertEqual(tools["mine"]["inputSchema"]["properties"]["repeats"]["type"], "boolean")
 
     def test_tools_give_what_commands_give(self):
-        mined = self.document_of(self.server.call("mine", **{"files": DEMO, "delay": "4:6", "repeats": True, "min-count": 30, "closed": False}))
+        arguments = {"files": DEMO, "delay": "4:6", "repeats": True, "min-count": 30, "closed": False}
+        mined = self.document_of(self.server.call("mine", **arguments))
         self.assertTrue(mined["episodes"])
-        self.assertEqual(without_clock(mined), without_clock(self.document("mine", *DEMO, "--delay", "4:6", "--min-count", 30, "--repeats")))
+        options = ("--delay", "4:6", "--min-count", 30, "--repeats")
+        self.assertEqual(without_clock(mined), without_clock(self.document("mine", *DEMO, *options)))
         counted = self.document_of(self.server.call("count", files=DEMO, episodes="A -(4,6]-> B"))
         self.assertEqual(without_clock(counted), without_clock(self.document("count", *DEMO, "--episodes", "A -(4,6]-> B")))
 

@@ -47,7 +47,8 @@ class Notebooks(command.Test):
     def test_other_tools(self):
         self.run_cells("other_tools", "markers$|^no Neo here")
 
-    @unittest.skipUnless(all(map(importlib.util.find_spec, ("nbconvert", "ipykernel"))), "no nbconvert and ipykernel; notebook.py runs the cells")
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("nbconvert", "ipykernel"))),
+                         "no nbconvert and ipykernel; notebook.py runs the cells")
     def test_jupyter_runs_them_too(self):
         shutil.copytree(BOOKS, "given")  # each writes what it makes beside itself
         for path in pathlib.Path("given").glob("*.ipynb"):
