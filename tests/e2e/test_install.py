@@ -157,7 +157,10 @@ class Installed(command.Test):
     def test_what_comes_with_it_is_found_by_its_name_from_anywhere(self):
         for name in "monitoring", "monitoring.yaml", "configs/monitoring.yaml":
             self.assertIn("stream: culture", self.synfire("run", name, "--check").stdout)
-        self.assertIn("name: reward", self.synfire("run", "reference", "--check").stdout)  # and is no example that could not run
+        pathlib.Path("token").write_text("a secret of some length\n")
+        os.chmod("token", 0o600)
+        checked = self.synfire("run", "reference", "--check", "--set", "sources.0.recording=small.h5", "--set", "sinks.7.insecure=true")
+        self.assertIn("name: reward", checked.stdout)  # and is no example that could not run
         plan = min((self.tree / "share/synfire/configs/plans").glob("*.yaml"))
         self.synfire("plan", f"plans/{plan.name}")
 
