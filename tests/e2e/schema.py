@@ -1,18 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds JSON against docs/schema, by the keywords of JSON Schema (2020-12) that are used there and no others.
-
-  schema.py check            all schemas: keywords, references, every field with a description
-  schema.py FILE...          results of commands, each by the command that its provenance names
-  schema.py refusal          the file `out` is what a command prints that fails
-  schema.py lines FILE...    JSON lines of a run, each by its topic; says how many of each topic there were
-"""
+"""Holds JSON against docs/schema, by the keywords of JSON Schema (2020-12) that are used there and no others."""
 import collections
 import functools
 import json
 import pathlib
 import re
-import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "schema"
 
@@ -224,23 +216,3 @@ def check_all():
         return
     for file in files:
         Draft202012Validator.check_schema(load(file))
-
-
-def main(words):
-    if words == ["check"]:
-        check_all()
-    elif words[:1] == ["lines"]:
-        for path in words[1:]:
-            print(*(f"{topic} {count}" for topic, count in sorted(read_lines(path).items())))
-    elif words == ["refusal"]:
-        assert schema_of(read("out")) == "refusal", "the document is no refusal"
-    else:
-        for path in words:
-            assert schema_of(read(path)) is not None, f"{path} is no result of a command"
-
-
-if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except Mismatch as reason:
-        sys.exit(str(reason))
