@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Progress = Union[Callable[[str, float, float], object], bool, None]
 
 Array = NDArray[Any]
+Maybe = Optional[Array]  #: None where the library has none
+Found = TypeVar("Found", Array, Maybe)
 
 _SERIES = ".".join(c.VERSION.split(".")[:2])  # of versions with the same binary interface
 CORE, FILES = f"libsynfire.so.{_SERIES}", f"libsynfire-io.so.{_SERIES}"
@@ -382,6 +384,30 @@ def view(pointer: Any, shape: int | tuple[int, ...], owner: object, dtype: Any =
     address = ctypes.cast(pointer, ctypes.c_void_p).value
     assert address is not None
     return np.asarray(_Memory(address, count, kind.itemsize, owner)).view(kind).reshape(shape)
+
+
+class Column(Generic[Found]):
+    """An attribute that is an array: a value for each item of the object, as its `_column(name, dtype)` gives it.
+
+        p_first = Column[Maybe]("p with only the first unit moved")
+    """
+
+    def __init__(self, about: str = "", dtype: Any = None, name: str = "") -> None:
+        self.__doc__, self._dtype, self._name = about, dtype, name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = self._name or name
+
+    @overload
+    def __get__(self, of: None, owner: type) -> Column[Found]: ...
+    @overload
+    def __get__(self, of: object, owner: type) -> Found: ...
+
+    def __get__(self, of: Any, owner: type) -> Any:
+        return self if of is None else of._column(self._name, self._dtype)
+
+    def __set__(self, of: object, value: Found) -> None:
+        raise AttributeError(f"{type(of).__name__}.{self._name} cannot be set")
 
 
 def pointer_to(array: Any, kind: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Union, overload
 import numpy as np
 
 from . import _declarations as c
-from ._library import (Array, Handle, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, former, frame_of, lib,
+from ._library import (Array, Column, Handle, Maybe, Progress, Watch, bytes_of, call, check, columns_of, dtype_of, former, frame_of, lib,
                        options_of, table_of, text_of, text_or_none, view, word, work, work_with)
 from .errors import UsageError
 from .recording import SPAN, Delays, Epoch, Recording, Seconds, delays_of, nanoseconds, spans_of
@@ -339,47 +339,18 @@ class Episodes(Sequence[Episode]):
     def sizes(self) -> Array:
         return self.raw["size"]
 
-    @property
-    def counts(self) -> Array:
-        return self._known("counts", np.uint64)
-
-    @property
-    def expected(self) -> Array:
-        """By rates, tested or not: of units that fire independently at their rates over the recorded time."""
-        return self._known("expected", np.float64)
-
-    @property
-    def expected_given_rest(self) -> Array | None:
-        """The mean count in the surrogates of a test, which keep bursts and the rest of the chain; NaN where there is no
-        verdict, None before a test of given episodes."""
-        return self._by_episode("expected_given_rest")
-
-    @property
-    def strength(self) -> Array | None:
-        """The probability of a link at which the count would be expected; None of given episodes."""
-        return self._by_episode("strength")
-
-    @property
-    def p(self) -> Array | None:
-        return self._by_episode("p")
-
-    @property
-    def q(self) -> Array | None:
-        """p corrected for all that was looked at."""
-        return self._by_episode("q")
-
-    @property
-    def p_first(self) -> Array | None:
-        return self._by_episode("p_first")
-
-    @property
-    def p_last(self) -> Array | None:
-        return self._by_episode("p_last")
-
-    @property
-    def p_links(self) -> Array | None:
-        """Of chains the largest p of their links, each tested as a pair: p is the largest of all three."""
-        return self._by_episode("p_links")
+    counts = Column[Array]("Occurrences of which no two overlap.", np.uint64)
+    expected = Column[Array](
+        "By rates, tested or not: of units that fire independently at their rates over the recorded time.", np.float64)
+    expected_given_rest = Column[Maybe](
+        "The mean count in the surrogates of a test, which keep bursts and the rest of the chain; NaN where "
+        "there is no verdict, None before a test of given episodes.")
+    strength = Column[Maybe]("The probability of a link at which the count would be expected; None of given episodes.")
+    p = Column[Maybe]("The share of surrogates with as high a count, of this episode by itself; None before a test.")
+    q = Column[Maybe]("p corrected for all that was looked at.")
+    p_first = Column[Maybe]("p with only the first unit moved.")
+    p_last = Column[Maybe]("p with only the last unit moved.")
+    p_links = Column[Maybe]("Of chains the largest p of their links, each tested as a pair: p is the largest of all three.")
 
     @property
     def not_tested(self) -> list[str | None]:
@@ -392,43 +363,15 @@ class Episodes(Sequence[Episode]):
         """The former name of not_tested, for one release."""
         return former("not_testable", self, "not_tested")
 
-    @property
-    def worth_showing(self) -> Array | None:
-        """A count of 20 or more, q below 0.05, all units over 0.1 Hz."""
-        return self._by_episode("worth_showing")
-
-    @property
-    def ratio_low(self) -> Array:
-        """Lower end of the 95 % interval of count / expected."""
-        return self._known("ratio_low", np.float64)
-
-    @property
-    def ratio_high(self) -> Array:
-        return self._known("ratio_high", np.float64)
-
-    @property
-    def needed(self) -> Array | None:
-        """The least count that would have a q below 0.05; NO_COUNT where none has."""
-        return self._by_episode("needed")
-
-    @property
-    def details(self) -> Array | None:
-        """Of each episode occurrences, bursts, in_bursts and of its links delays in ns; None of more than 5,000."""
-        return self._by_episode("details")
-
-    @property
-    def reverse(self) -> Array | None:
-        """The count of B -> A for A -> B; NO_COUNT where there is none."""
-        return self._by_episode("reverse")
-
-    @property
-    def asymmetry(self) -> Array | None:
-        return self._by_episode("asymmetry")
-
-    @property
-    def one_electrode(self) -> Array | None:
-        """Bit k: one electrode saw both units of link k."""
-        return self._by_episode("one_electrode")
+    worth_showing = Column[Maybe]("A count of 20 or more, q below 0.05, all units over 0.1 Hz.")
+    ratio_low = Column[Array]("Lower end of the 95 % interval of count / expected.", np.float64)
+    ratio_high = Column[Array]("Its upper end.", np.float64)
+    needed = Column[Maybe]("The least count that would have a q below 0.05; NO_COUNT where none has.")
+    details = Column[Maybe](
+        "Of each episode occurrences, bursts, in_bursts and of its links delays in ns; None of more than 5,000.")
+    reverse = Column[Maybe]("The count of B -> A for A -> B; NO_COUNT where there is none.")
+    asymmetry = Column[Maybe]("(count - reverse) / (count + reverse).")
+    one_electrode = Column[Maybe]("Bit k: one electrode saw both units of link k.")
 
     @property
     def parents(self) -> list[int | None]:
@@ -438,10 +381,7 @@ class Episodes(Sequence[Episode]):
             return [None] * len(self)
         return [None if place == c.SF_NO_PARENT else int(place) for place in places]
 
-    @property
-    def stretches(self) -> Array | None:
-        """Bursts or epochs it occurs in, whichever are more; NO_COUNT where not known."""
-        return self._by_episode("stretches")
+    stretches = Column[Maybe]("Bursts or epochs it occurs in, whichever are more; NO_COUNT where not known.")
 
     # ---- of stretches of time ----
 
@@ -625,9 +565,10 @@ class Episodes(Sequence[Episode]):
             "episode": [episode.text for episode in episodes] * len(windows),
             "count": counted, "rate_hz": rates, "recorded_s": recorded})
 
-    def _known(self, name: str, dtype: Any) -> Array:
+    def _column(self, name: str, dtype: Any) -> Any:
+        """With a dtype NaN where the library has none, else None."""
         found = self._by_episode(name)
-        return np.full(len(self), np.nan, dtype) if found is None else found
+        return np.full(len(self), np.nan, dtype) if found is None and dtype is not None else found
 
 
 class Correlogram:

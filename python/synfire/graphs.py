@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _declarations as c
-from ._library import (Array, Handle, Progress, Watch, bytes_of, call, columns_of, former, frame_of, frame_of_columns, json_of, lib, options_of, path_of,
-                       pointer_to, table_of, text_of, text_or_none, view, word, work, work_with)
+from ._library import (Array, Column, Handle, Progress, Watch, bytes_of, call, columns_of, former, frame_of, frame_of_columns,
+                       json_of, lib, options_of, path_of, pointer_to, table_of, text_of, text_or_none, view, word, work,
+                       work_with)
 from .episodes import Episodes, Significance, mine
 from .errors import UsageError
 from .recording import Delays, Recording, delays_of
@@ -223,68 +224,23 @@ class Graph:
         found = view(getattr(self._columns, name), count, self._handle, dtype)
         return np.empty(0, dtype) if found is None else found
 
-    def _link(self, name: str, dtype: Any) -> Array:
+    def _column(self, name: str, dtype: Any) -> Array:
         return self._array(name, self.link_count, dtype)
 
-    @property
-    def from_units(self) -> Array:
-        """Of each link of a recording's graph, as all that follow."""
-        return self._link("from_", np.uint32)
-
-    @property
-    def to_units(self) -> Array:
-        return self._link("to", np.uint32)
-
-    @property
-    def low_ns(self) -> Array:
-        return self._link("low_ns", np.int64)
-
-    @property
-    def high_ns(self) -> Array:
-        return self._link("high_ns", np.int64)
-
-    @property
-    def weights(self) -> Array:
-        """count - expected, or the tiling coefficient."""
-        return self._link("weight", np.float64)
-
-    @property
-    def counts(self) -> Array:
-        return self._link("count", np.uint64)
-
-    @property
-    def expected(self) -> Array:
-        """By rates, tested or not; weights are counts less these."""
-        return self._link("expected", np.float64)
-
-    @property
-    def expected_given_rest(self) -> Array:
-        """The mean count in the surrogates of a test; NaN where there is no verdict."""
-        return self._link("expected_given_rest", np.float64)
-
-    @property
-    def asymmetry(self) -> Array:
-        return self._link("asymmetry", np.float64)
-
-    @property
-    def p(self) -> Array:
-        return self._link("p", np.float64)
-
-    @property
-    def q(self) -> Array:
-        return self._link("q", np.float64)
-
-    @property
-    def ratio_low(self) -> Array:
-        return self._link("ratio_low", np.float64)
-
-    @property
-    def ratio_high(self) -> Array:
-        return self._link("ratio_high", np.float64)
-
-    @property
-    def one_electrode(self) -> Array:
-        return self._link("one_electrode", np.bool_)
+    from_units = Column[Array]("Of each link of a recording's graph, as all that follow.", np.uint32, name="from_")
+    to_units = Column[Array](dtype=np.uint32, name="to")
+    low_ns = Column[Array](dtype=np.int64)
+    high_ns = Column[Array](dtype=np.int64)
+    weights = Column[Array]("count - expected, or the tiling coefficient.", np.float64, name="weight")
+    counts = Column[Array](dtype=np.uint64, name="count")
+    expected = Column[Array]("By rates, tested or not; weights are counts less these.", np.float64)
+    expected_given_rest = Column[Array]("The mean count in the surrogates of a test; NaN where there is no verdict.", np.float64)
+    asymmetry = Column[Array](dtype=np.float64)
+    p = Column[Array](dtype=np.float64)
+    q = Column[Array](dtype=np.float64)
+    ratio_low = Column[Array](dtype=np.float64)
+    ratio_high = Column[Array](dtype=np.float64)
+    one_electrode = Column[Array](dtype=np.bool_)
 
     @property
     def not_tested(self) -> list[str | None]:
@@ -296,20 +252,10 @@ class Graph:
         """The former name of not_tested, for one release."""
         return former("not_testable", self, "not_tested")
 
-    @property
-    def sign(self) -> Array:
-        """Of each link: 1 excites, -1 inhibits, 0 where edges have no sign."""
-        return self._link("sign", np.int8)
-
-    @property
-    def confidence(self) -> Array:
-        """Of each link with a sign: 1 less the share of edges of its sign, as far out, that most pairs explain."""
-        return self._link("confidence", np.float64)
-
-    @property
-    def score(self) -> Array:
-        """Of each link with a sign: how far out it lies, in standard deviations of most pairs."""
-        return self._link("score", np.float64)
+    sign = Column[Array]("Of each link: 1 excites, -1 inhibits, 0 where edges have no sign.", np.int8)
+    confidence = Column[Array](
+        "Of each link with a sign: 1 less the share of edges of its sign, as far out, that most pairs explain.", np.float64)
+    score = Column[Array]("Of each link with a sign: how far out it lies, in standard deviations of most pairs.", np.float64)
 
     @property
     def is_signed(self) -> bool:
