@@ -118,6 +118,9 @@ typedef struct app_program_words {
     const sf_table *const *documents; /**< that no command prints, NULL last; NULL: none */
     const char *const *absent;        /**< names of commands that other builds have, NULL last; NULL: none */
     const char *why_absent;           /**< a sentence that begins small and has no full stop */
+    /** Append a configuration that shows every key, and its keys to an array of JSON; NULL: it has none. */
+    void (*configuration)(sf_text *text);
+    void (*configuration_json)(sf_json *json);
 } app_program_words;
 
 extern const app_program_words app_words_of_program;

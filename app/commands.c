@@ -16,5 +16,7 @@ const app_program_words app_words_of_program = {
     .about = "synfire mines live multi-electrode-array spike streams for firing chains.",
     .first = APP_FIRST_RESULT,
     .settings = sf_config_list_keys,
+    .configuration = sf_config_reference,
+    .configuration_json = sf_config_keys_json,
     .documents = documents,
 };

@@ -50,6 +50,11 @@ static void print_documents(sf_json *json)
         print_document(json, others[i]->name, NULL, others[i]);
 }
 
+static bool is_configuration(const char *asked)
+{
+    return app_words_of_program.configuration != NULL && asked != NULL && strcmp(asked, "configuration") == 0;
+}
+
 static void print_json(sf_text *text, const app_call *call, const char *asked)
 {
     sf_json json = sf_json_start(text);
@@ -67,6 +72,10 @@ static void print_json(sf_text *text, const app_call *call, const char *asked)
     sf_json_end_array(&json);
     sf_json_array(&json, "documents");
     if (asked == NULL) print_documents(&json);
+    sf_json_end_array(&json);
+    sf_json_array(&json, "configuration");
+    if (app_words_of_program.configuration_json != NULL && (asked == NULL || is_configuration(asked)))
+        app_words_of_program.configuration_json(&json);
     sf_json_end_array(&json);
     app_provenance_json(&json, call);
     sf_json_end_object(&json);
@@ -113,14 +122,12 @@ static void print_tables(sf_text *text, const char *asked)
         sf_text_printf(text, "%s%s: %s\n\n", text->length > 0 ? "\n" : "", table->name, table->about);
         print_columns(text, table);
     }
-    if (text->length > 0 && !text->failed)
-        text->data[--text->length] = '\0'; /* app_print ends the last line */
 }
 
 static int check(const char *asked, sf_error *error)
 {
     size_t at = 0;
-    if (next_table(&at, asked) != NULL) return SF_OK;
+    if (is_configuration(asked) || next_table(&at, asked) != NULL) return SF_OK;
     sf_text names = {0};
     for (size_t i = 0; table_at(i) != NULL; i++)
         sf_text_printf(&names, "%s%s", i > 0 ? ", " : "", table_at(i)->name);
@@ -138,8 +145,12 @@ static int run(app_call *call, sf_error *error)
     if (status != SF_OK) return status;
     if (call->json)
         print_json(&text, call, asked);
+    else if (is_configuration(asked))
+        app_words_of_program.configuration(&text);
     else
         print_tables(&text, asked);
+    if (!call->json && text.length > 0 && !text.failed)
+        text.data[--text.length] = '\0'; /* app_print ends the last line */
     return app_print(&text, error);
 }
 
@@ -148,15 +159,16 @@ static const app_option options[] = {{NULL, NULL, NULL}};
 const app_command app_command_describe = {
     .name = "describe",
     .group = "advanced",
-    .summary = "what every column of a result or message is, and what it means where it is null",
-    .arguments = "[TABLE]",
+    .summary = "what every column of a result or message is, and every key of a configuration",
+    .arguments = "[TABLE|configuration]",
     .least_arguments = 0,
     .most_arguments = 1,
     .example = "synfire describe episodes",
     .notes =
         "JSON, CSV, NWB and Python have the same columns by the same names, but for `id`, which is "
         "`episode_id` in NWB. CSV leaves lists out and gives a pair two columns; NWB writes NaN and empty "
-        "texts where there is null, and leaves `links` out.",
+        "texts where there is null, and leaves `links` out. `synfire describe configuration` prints a "
+        "configuration with every key, its default, its bounds and what it is.",
     .options = {options},
     .tables = {&sf_provenance_table},
     .run = run,

@@ -59,7 +59,8 @@ typedef struct sf_key {
     const char *unit;     /**< of a time: "s" or "ms"; then its key ends in _ns */
     const char *option;   /**< its name on command lines; NULL: the key, with - for _ and without its unit */
     const char *argument; /**< what stands for a value in help; NULL: its words */
-    const char *what;     /**< a sentence for help, which adds bounds and default; of a form it is all */
+    const char *what;    /**< for help and the reference, which add bounds and default; of a form it is all */
+    const char *example; /**< of a needed text: its value in the reference; NULL: the word of the first key */
     /** Reads a text of a form of its own into the struct, which may borrow the text. Fails with what was
      * found and what was expected. */
     int (*read)(void *object, const char *text, sf_error *error);
@@ -71,6 +72,7 @@ typedef struct sf_key_kind {
     const sf_key *keys;
     size_t size; /**< of its settings */
     const void *defaults;
+    const char *about; /**< what it is */
 } sf_key_kind;
 
 #define SF_KEY_PARTS 4

@@ -18,14 +18,14 @@
 #include <stddef.h>
 
 #define AT(member) .offset = offsetof(ROW, member)
-#define GROUP(key, below)                                                                                    \
+#define GROUP(key, below, ...)                                                                               \
     {                                                                                                        \
-        .name = key, .type = SF_KEY_GROUP, .table = &(below)                                                 \
+        .name = key, .type = SF_KEY_GROUP, .table = &(below), __VA_ARGS__                                    \
     }
-#define LIST(key, member, count, limit, below)                                                               \
+#define LIST(key, member, count, limit, below, ...)                                                          \
     {                                                                                                        \
         .name = key, .type = SF_KEY_LIST, AT(member), .count_offset = offsetof(ROW, count), .most = limit,   \
-        .table = below                                                                                       \
+        .table = below, __VA_ARGS__                                                                          \
     }
 #define TEXT(key, member, ...)                                                                               \
     {                                                                                                        \

@@ -191,16 +191,22 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
 
 static const char *const layouts[] = {"auto", "3.11", "4.0", "4.1", "4.2", NULL};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT,
-                              SF_LIVE_TEXT("device", device),
-                              SF_LIVE_TEXT("ask", request),
-                              SF_LIVE_LAYOUT("protocol", layouts),
-                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9),
-                              SF_LIVE_ELECTRODES,
-                              {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT("an address of this computer, its network's broadcast address, or 0.0.0.0"),
+    SF_LIVE_TEXT("device", device, "or the address that datagrams must come from, as 192.168.137.128"),
+    SF_LIVE_TEXT(
+        "ask", request,
+        "off: nothing is sent; or where the system is asked for labels, as udp://192.168.137.128:51001"),
+    SF_LIVE_LAYOUT("protocol", layouts, "auto: found out"),
+    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9,
+                 "0: found out; 30000: ticks; 1e9: nanoseconds, as Gemini has them"),
+    SF_LIVE_ELECTRODES("learn: those that fire in the first learn_s; or a file, whose channels are numbers "
+                       "of channels, from 1"),
+    {0}};
 
 const sf_protocol sf_protocol_blackrock = {
-    .source = {.settings = {"blackrock", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"blackrock", keys, sizeof(sf_live_settings), &defaults,
+                            "Cerebus, CerePlex and Gemini, by UDP"},
                .descriptors = 1,
                SF_LIVE_SOURCE},
     .name = "blackrock",

@@ -93,17 +93,25 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .sample_field = "timestamps",
                                           .sample_rate_hz = SAMPLE_RATE};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT,
-                              SF_LIVE_TEXT("stream", topic),
-                              SF_LIVE_TEXT("field", field),
-                              SF_LIVE_TEXT("time_field", time_field),
-                              SF_LIVE_TEXT("sample_field", sample_field),
-                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9),
-                              SF_LIVE_TEXT("electrodes", electrodes),
-                              {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT("of Redis"),
+    SF_LIVE_TEXT("stream", topic, "the stream's key"),
+    SF_LIVE_TEXT("field", field, "of an entry: counts of 16 bits, one a channel"),
+    SF_LIVE_TEXT(
+        "time_field", time_field,
+        "when it was written, nanoseconds in 8 bytes; where an entry has none, its id tells the time"),
+    SF_LIVE_TEXT("sample_field", sample_field,
+                 "the sample at which its bin begins, in 4 or 8 bytes; where the first entry has none its "
+                 "time is taken"),
+    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9, "of sample_field"),
+    SF_LIVE_TEXT("electrodes", electrodes,
+                 "learn: as many channels as the first entry has; or a file: probeinterface, MaxLab's .cfg, "
+                 "Blackrock's .cmp, or name,x,y"),
+    {0}};
 
 const sf_protocol sf_protocol_brand = {
-    .source = {.settings = {"brand", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"brand", keys, sizeof(sf_live_settings), &defaults,
+                            "threshold crossings of BRAND, in a stream of Redis"},
                .descriptors = 1,
                SF_LIVE_SOURCE},
     .name = "brand",

@@ -318,14 +318,17 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .learn_s = 5,
                                           .markers = "none"};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT,
-                              SF_LIVE_TEXT("data_streams", markers),
-                              SF_LIVE_ELECTRODES,
-                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9),
-                              {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT("ws://HOST:PORT, or with the path where it is not /_/ws/live_streaming"),
+    SF_LIVE_TEXT("data_streams", markers, "of the application: names with commas; each entry is a marker"),
+    SF_LIVE_ELECTRODES("array: the 59 of a CL1's array, with their places; learn: those that fire in the "
+                       "first learn_s; or a file"),
+    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9, "0: frames a second, as it says at first"),
+    {0}};
 
 const sf_protocol sf_protocol_cortical = {
-    .source = {.settings = {"cortical", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"cortical", keys, sizeof(sf_live_settings), &defaults,
+                            "a CL1 of Cortical Labs, or its simulator"},
                .descriptors = 1,
                SF_LIVE_SOURCE},
     .name = "cortical",

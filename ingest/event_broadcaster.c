@@ -71,14 +71,17 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .learn_s = 5,
                                           .topic = "first"};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT,
-                              SF_LIVE_TEXT("stream", topic),
-                              SF_LIVE_ELECTRODES,
-                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9),
-                              {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT("of the plugin"),
+    SF_LIVE_TEXT("stream", topic, "first: that of the first spike; or its name, of raw events its number"),
+    SF_LIVE_ANY_ELECTRODES,
+    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9,
+                 "0: as JSON tells it, and of raw events their time stamps"),
+    {0}};
 
 const sf_protocol sf_protocol_event_broadcaster = {
-    .source = {.settings = {"event-broadcaster", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"event-broadcaster", keys, sizeof(sf_live_settings), &defaults,
+                            "the Open Ephys GUI's plugin Event Broadcaster"},
                .descriptors = SF_ZMQ_DESCRIPTORS,
                SF_LIVE_SOURCE},
     .name = "event-broadcaster",

@@ -54,11 +54,14 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .learn_s = 5,
                                           .sample_rate_hz = SAMPLE_RATE};
 
-static const sf_key keys[] = {
-    SF_LIVE_ENDPOINT, SF_LIVE_ELECTRODES, SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9), {0}};
+static const sf_key keys[] = {SF_LIVE_ENDPOINT("of RHX"),
+                              SF_LIVE_ANY_ELECTRODES,
+                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9, "as RHX is set to"),
+                              {0}};
 
 const sf_protocol sf_protocol_intan = {
-    .source = {.settings = {"intan", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"intan", keys, sizeof(sf_live_settings), &defaults,
+                            "the spike output of Intan RHX"},
                .descriptors = 3,
                SF_LIVE_SOURCE},
     .name = "intan",

@@ -104,10 +104,17 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .electrodes = "learn",
                                           .learn_s = 5};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT, SF_LIVE_TEXT("markers", markers), SF_LIVE_ELECTRODES, {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT("lsl://PROPERTY=VALUE: name, type, source_id, hostname"),
+    SF_LIVE_TEXT("markers", markers, "of another stream beside it: its lsl://PROPERTY=VALUE"),
+    SF_LIVE_ELECTRODES(
+        "not where the stream's description has its units; learn: those that fire in the first learn_s; or a "
+        "file: probeinterface, MaxLab's .cfg, Blackrock's .cmp, or name,x,y"),
+    {0}};
 
 const sf_protocol sf_protocol_lsl = {
-    .source = {.settings = {"lsl", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"lsl", keys, sizeof(sf_live_settings), &defaults,
+                            "Lab Streaming Layer, by liblsl"},
                .descriptors = SF_LSL_DESCRIPTORS,
                SF_LIVE_SOURCE},
     .name = "lsl",

@@ -80,14 +80,15 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
 
 static const char *const layouts[] = {"auto", "mxw16", "mxw24", NULL};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT,
-                              SF_LIVE_ELECTRODES,
-                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9),
-                              SF_LIVE_LAYOUT("layout", layouts),
-                              {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT("of the server"),
+    SF_LIVE_ANY_ELECTRODES,
+    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9, "MaxOne; MaxTwo has 10000"),
+    SF_LIVE_LAYOUT("layout", layouts, "of its spikes: mxw16 is 24.1 and later; auto: found out"),
+    {0}};
 
 const sf_protocol sf_protocol_maxwell = {
-    .source = {.settings = {"maxwell", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"maxwell", keys, sizeof(sf_live_settings), &defaults, "MaxLab Live's server"},
                .descriptors = SF_ZMQ_DESCRIPTORS,
                SF_LIVE_SOURCE},
     .name = "maxwell",

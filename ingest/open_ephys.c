@@ -146,15 +146,17 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .request = "auto",
                                           .topic = "first"};
 
-static const sf_key keys[] = {SF_LIVE_ENDPOINT,
-                              SF_LIVE_TEXT("stream", topic),
-                              SF_LIVE_ELECTRODES,
-                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9),
-                              SF_LIVE_TEXT("heartbeat", request),
-                              {0}};
+static const sf_key keys[] = {
+    SF_LIVE_ENDPOINT("of the plugin"),
+    SF_LIVE_TEXT("stream", topic, "first: the one that the plugin sends first; or its name"),
+    SF_LIVE_ANY_ELECTRODES,
+    SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 0, 1e9, "0: as its data messages tell"),
+    SF_LIVE_TEXT("heartbeat", request, "auto: to the port after the endpoint's; off; or an endpoint"),
+    {0}};
 
 const sf_protocol sf_protocol_open_ephys = {
-    .source = {.settings = {"open-ephys", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"open-ephys", keys, sizeof(sf_live_settings), &defaults,
+                            "the Open Ephys GUI's plugin ZMQ Interface"},
                .descriptors = SF_ZMQ_DESCRIPTORS + 2,
                SF_LIVE_SOURCE},
     .name = "open-ephys",

@@ -27,22 +27,30 @@ typedef struct sf_live_settings {
 } sf_live_settings;
 
 /** Rows of keys that protocols share. */
-#define SF_LIVE_TEXT(NAME, MEMBER)                                                                           \
+#define SF_LIVE_TEXT(NAME, MEMBER, WHAT)                                                                     \
     {                                                                                                        \
-        .name = NAME, .type = SF_KEY_TEXT, .offset = offsetof(sf_live_settings, MEMBER)                      \
+        .name = NAME, .type = SF_KEY_TEXT, .offset = offsetof(sf_live_settings, MEMBER), .what = WHAT        \
     }
-#define SF_LIVE_REAL(NAME, MEMBER, LEAST, MOST)                                                              \
+#define SF_LIVE_REAL(NAME, MEMBER, LEAST, MOST, WHAT)                                                        \
     {                                                                                                        \
         .name = NAME, .type = SF_KEY_REAL, .offset = offsetof(sf_live_settings, MEMBER), .least = LEAST,     \
-        .most = MOST                                                                                         \
+        .most = MOST, .what = WHAT                                                                           \
     }
-#define SF_LIVE_ENDPOINT                                                                                     \
-    SF_LIVE_TEXT("endpoint", endpoint), SF_LIVE_REAL("timeout_s", timeout_s, 0.001, 86400)
-#define SF_LIVE_ELECTRODES                                                                                   \
-    SF_LIVE_TEXT("electrodes", electrodes), SF_LIVE_REAL("learn_s", learn_s, 0.001, 86400)
-#define SF_LIVE_LAYOUT(NAME, LAYOUTS)                                                                        \
+#define SF_LIVE_ENDPOINT(WHAT)                                                                               \
+    SF_LIVE_TEXT("endpoint", endpoint, WHAT),                                                                \
+        SF_LIVE_REAL("timeout_s", timeout_s, 0.001, 86400,                                                   \
+                     "how long to wait for what tells the units; a sender that is silent for longer is "     \
+                     "lost; after as long again without a connection a run of lost sources alone ends")
+#define SF_LIVE_ELECTRODES(WHAT)                                                                             \
+    SF_LIVE_TEXT("electrodes", electrodes, WHAT),                                                            \
+        SF_LIVE_REAL("learn_s", learn_s, 0.001, 86400, "where they are learnt")
+#define SF_LIVE_ANY_ELECTRODES                                                                               \
+    SF_LIVE_ELECTRODES("learn: those that fire in the first learn_s; or a file: probeinterface, MaxLab's "   \
+                       ".cfg, Blackrock's .cmp, or name,x,y")
+#define SF_LIVE_LAYOUT(NAME, LAYOUTS, WHAT)                                                                  \
     {                                                                                                        \
-        .name = NAME, .type = SF_KEY_CHOICE, .offset = offsetof(sf_live_settings, layout), .words = LAYOUTS  \
+        .name = NAME, .type = SF_KEY_CHOICE, .offset = offsetof(sf_live_settings, layout), .words = LAYOUTS, \
+        .what = WHAT                                                                                         \
     }
 
 typedef struct sf_protocol {

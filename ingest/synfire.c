@@ -60,10 +60,17 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .server_key = SF_CURVE_NONE};
 
 static const sf_key keys[] = {
-    SF_LIVE_ENDPOINT, SF_LIVE_TEXT("key", key), SF_LIVE_TEXT("server_key", server_key), {0}};
+    SF_LIVE_ENDPOINT("what the sender has bound"),
+    SF_LIVE_TEXT(
+        "key", key,
+        "a secret file of `synfire keys`, which is shown to a sender that lets in clients by theirs"),
+    SF_LIVE_TEXT("server_key", server_key,
+                 "beside it: the public file of that sender, which has to have the secret one"),
+    {0}};
 
 const sf_protocol sf_protocol_synfire = {
-    .source = {.settings = {"zmq", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"zmq", keys, sizeof(sf_live_settings), &defaults,
+                            "a live sender, as `synfire play`"},
                .descriptors = SF_ZMQ_DESCRIPTORS,
                SF_LIVE_SOURCE},
     .name = "synfire",

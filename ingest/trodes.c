@@ -335,11 +335,14 @@ static const sf_live_settings defaults = {.common = {.ring = 65536, .policy = SF
                                           .learn_s = 5,
                                           .sample_rate_hz = SAMPLE_RATE};
 
-static const sf_key keys[] = {
-    SF_LIVE_ENDPOINT, SF_LIVE_ELECTRODES, SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9), {0}};
+static const sf_key keys[] = {SF_LIVE_ENDPOINT("of its service"),
+                              SF_LIVE_ANY_ELECTRODES,
+                              SF_LIVE_REAL("sample_rate_hz", sample_rate_hz, 1, 1e9, "of the hardware"),
+                              {0}};
 
 const sf_protocol sf_protocol_trodes = {
-    .source = {.settings = {"trodes", keys, sizeof(sf_live_settings), &defaults},
+    .source = {.settings = {"trodes", keys, sizeof(sf_live_settings), &defaults,
+                            "SpikeGadgets' Trodes, with ZMQ networking"},
                .descriptors = 2 * SF_ZMQ_DESCRIPTORS,
                SF_LIVE_SOURCE},
     .name = "trodes",

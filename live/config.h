@@ -6,6 +6,7 @@
 #ifndef SF_LIVE_CONFIG_H
 #define SF_LIVE_CONFIG_H
 
+#include "core/json.h"
 #include "core/place.h"
 #include "live/control_socket.h"
 #include "pipeline/options.h"
@@ -142,6 +143,11 @@ int sf_config_record(sf_config *config, const char *path, bool overwrite, sf_err
 
 /** Appends the resolved configuration as YAML that loads to the same, with every key that has a meaning. */
 int sf_config_print(sf_text *text, const sf_config *config, sf_error *error);
+
+/** Appends a configuration that shows every key with its default, its bounds and what it is; and all of them
+ * as objects of an open array (docs/schema/describe.json). */
+void sf_config_reference(sf_text *text);
+void sf_config_keys_json(sf_json *json);
 
 void sf_config_free(sf_config *config);
 

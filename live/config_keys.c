@@ -4,7 +4,6 @@
 #include "core/memory.h"
 #include "core/row_macros.h"
 #include "io/curve.h"
-#include "live/config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,9 +29,14 @@ static const char *const shared_lines[] = {"none",  "ttl0",  "ttl1",  "ttl2",  "
 
 #define ROW sf_source_settings
 static const sf_key source_keys[] = {
-    WHOLE("ring", ring, 1, 1 << 26),
-    CHOICE("policy", policy, policies),
-    CHOICE("pulses", pulses, shared_lines),
+    WHOLE("ring", ring, 1, 1 << 26, .what = "spikes between this source and the merger"),
+    CHOICE("policy", policy, policies,
+           .what = "where the windows have no room the source waits for them (block), which a live sender "
+                   "has to be able to, or goes on, and they miss spikes (window_dropped). Triggers and "
+                   "recorders miss none. What is not read yet waits in its transport"),
+    CHOICE("pulses", pulses, shared_lines,
+           .what = "this line has the pulses that several sources share; the first of them is the clock that "
+                   "the others' times are put on (docs/rigs.md)"),
     {0},
 };
 #undef ROW
@@ -41,15 +45,19 @@ static const sf_key topic = {.name = "", .type = SF_KEY_TEXT, .words = sf_topic_
 
 #define ROW sf_sink_settings
 static const sf_key sink_keys[] = {
-    WHOLE("ring", ring, 1, 1 << 20),
-    CHOICE("policy", policy, policies),
+    WHOLE("ring", ring, 1, 1 << 20, .what = "messages that wait for it"),
+    CHOICE("policy", policy, policies,
+           .what = "when the ring is full. Files hold up a run, as by block, whose sources all have the "
+                   "speed max, which loses nothing"),
     {.name = "topics",
      .type = SF_KEY_LIST,
      .offset = offsetof(sf_sink_settings, topics),
      .count_offset = offsetof(sf_sink_settings, topic_count),
      .most = SF_TOPIC_COUNT,
-     .item = &topic},
-    WHOLE("top", top, 0, 1000000),
+     .item = &topic,
+     .what = "which messages it gets: docs/messages.md; []: all"},
+    WHOLE("top", top, 0, 1000000,
+          .what = "of the episodes of a window those so many that stand out most; 0: all"),
     {0},
 };
 #undef ROW
@@ -59,11 +67,14 @@ static const sf_key_table sink_table = {.parts = {kind_keys, sink_keys}, .kind =
 
 #define ROW sf_control_settings
 static const sf_key control_keys[] = {
-    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES),
-    TEXT("token_file", token_file, .needed = true, .use = SF_KEY_READS),
-    TEXT("key", key),
-    TEXT("clients", clients),
-    SWITCH("hold", hold),
+    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES, .what = "ZeroMQ, asked by REQ, bound"),
+    TEXT("token_file", token_file, .needed = true, .use = SF_KEY_READS, .example = "token",
+         .what = "a file whose first line every request must hold; nobody else may read it"),
+    TEXT("key", key,
+         .what = "a secret file of `synfire keys`; the endpoint may then be one for other machines"),
+    TEXT("clients", clients,
+         .what = "beside it: the public file of who may ask, or a folder of such files, *.key"),
+    SWITCH("hold", hold, .what = "true: nothing is read of the sources before the command `start`"),
     {0},
 };
 #undef ROW
@@ -76,7 +87,9 @@ static const sf_key_table control_table = {
 
 #define ROW sf_config
 static const sf_key sources[] = {
-    LIST("sources", sources, source_count, 64, &source_table),
+    LIST("sources", sources, source_count, 64, &source_table,
+         .what = "where spikes come from; several sources are merged in time order. docs/rigs.md says more "
+                 "of the systems"),
     {0},
 };
 #undef ROW
@@ -89,9 +102,12 @@ static bool is_core(const char *text)
 
 #define ROW sf_config
 static const sf_key realtime_keys[] = {
-    WHOLE("priority", realtime.priority, 0, 99),
-    TEXT("core", realtime.core, .takes = is_core, .form = "any, or a number from 0 to 1023"),
-    SWITCH("lock_memory", realtime.lock_memory),
+    WHOLE("priority", realtime.priority, 0, 99,
+          .what = "SCHED_FIFO, of the threads by which spikes come, and of watching; 0: none"),
+    TEXT("core", realtime.core, .takes = is_core, .form = "any, or a number from 0 to 1023",
+         .what = "of watching alone"),
+    SWITCH("lock_memory", realtime.lock_memory,
+           .what = "what the program has when it starts is not swapped out"),
     {0},
 };
 #undef ROW
@@ -99,15 +115,30 @@ static const sf_key_table realtime_table = {.parts = {realtime_keys}};
 
 #define ROW sf_config
 static const sf_key sinks[] = {
-    LIST("rules", rules, rule_count, 100, NULL),
-    LIST("control", control, control_count, 1, &control_table),
-    GROUP("realtime", realtime_table),
-    LIST("sinks", sinks, sink_count, 64, &sink_table),
+    LIST("rules", rules, rule_count, 100, NULL,
+         .what =
+             "rule files of `synfire rules --rule`: the label that each predicts is told with the counts of "
+             "every window, which has to be as long as those that it was learnt in. As [stimulus.rule]"),
+    LIST("control", control, control_count, 1, &control_table,
+         .what = "a socket by which programs of this machine arm and disarm triggers, set marks, stop the "
+                 "run and ask how it is (docs/closed-loop.md)"),
+    GROUP("realtime", realtime_table,
+          .what = "what goes before other programs. What this user may not have is left out with a warning "
+                  "(`synfire doctor` says what to do)"),
+    LIST("sinks", sinks, sink_count, 64, &sink_table,
+         .what = "where results go. Each sink has its own thread and ring, so a slow one never holds up the "
+                 "others"),
     {0},
 };
 #undef ROW
 
 const sf_key_table sf_config_table = {.parts = {sf_live_first_keys, sources, sf_live_keys, sinks}};
+
+sf_config sf_config_defaults(void)
+{
+    static char any[] = "any";
+    return (sf_config){.live = sf_live_defaults, .realtime = {.core = any}};
+}
 
 static void list_keys(sf_text *text, const sf_key_table *table, const char *path)
 {

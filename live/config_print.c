@@ -38,39 +38,42 @@ static int new_list(yaml_document_t *document, const sf_key *key, const void *ob
     return list;
 }
 
-static int new_number(yaml_document_t *document, const sf_key *key, const void *at)
+void sf_config_print_value(sf_text *text, const sf_key *key, const sf_key_kind *kind, const void *object)
 {
-    sf_text text = {0};
-    sf_json json = sf_json_start(&text);
-    if (key->type == SF_KEY_WHOLE)
+    const void *at = sf_key_at(key, object);
+    sf_json json = sf_json_start(text);
+    switch (key->type) {
+    case SF_KEY_KIND:
+        sf_text_printf(text, "%s", kind->name);
+        break;
+    case SF_KEY_SWITCH:
+        sf_text_printf(text, "%s", *(const bool *)at ? "true" : "false");
+        break;
+    case SF_KEY_CHOICE:
+        sf_text_printf(text, "%s", key->words[*(const int *)at]);
+        break;
+    case SF_KEY_TEXT:
+        sf_text_printf(text, "%s", *(char *const *)at);
+        break;
+    case SF_KEY_WHOLE:
         sf_json_uint(&json, NULL, *(const uint32_t *)at);
-    else
+        break;
+    default:
         sf_json_real(&json, NULL, *(const double *)at);
-    int node = text.failed ? 0 : new_scalar(document, text.data);
-    sf_text_free(&text);
-    return node;
+        break;
+    }
 }
 
 static int new_value(yaml_document_t *document, const sf_key *key, const sf_key_kind *kind,
                      const void *object)
 {
-    const void *at = sf_key_at(key, object);
-    switch (key->type) {
-    case SF_KEY_KIND:
-        return new_scalar(document, kind->name);
-    case SF_KEY_GROUP:
-        return new_mapping(document, key->table, NULL, object);
-    case SF_KEY_LIST:
-        return new_list(document, key, object);
-    case SF_KEY_SWITCH:
-        return new_scalar(document, *(const bool *)at ? "true" : "false");
-    case SF_KEY_CHOICE:
-        return new_scalar(document, key->words[*(const int *)at]);
-    case SF_KEY_TEXT:
-        return new_scalar(document, *(char *const *)at);
-    default:
-        return new_number(document, key, at);
-    }
+    if (key->type == SF_KEY_GROUP) return new_mapping(document, key->table, NULL, object);
+    if (key->type == SF_KEY_LIST) return new_list(document, key, object);
+    sf_text text = {0};
+    sf_config_print_value(&text, key, kind, object);
+    int node = text.failed ? 0 : new_scalar(document, text.data);
+    sf_text_free(&text);
+    return node;
 }
 
 static int new_mapping(yaml_document_t *document, const sf_key_table *table, const sf_key_kind *kind,

@@ -714,8 +714,7 @@ static int read_keys(sf_config_tree *tree, int node, const sf_key_table *table, 
 
 int sf_config_tree_take(sf_config_tree *tree)
 {
-    char any[] = "any";
-    const sf_config defaults = {.live = sf_live_defaults, .realtime = {.core = any}};
+    const sf_config defaults = sf_config_defaults();
     int status = visit(tree, 1, schema_of_top(), NULL);
     return status == SF_OK ? read_mapping(tree, 1, &sf_config_table, tree->config, &defaults) : status;
 }

@@ -88,30 +88,41 @@ static const char *const schedules[] = {"derived", "sequential", NULL};
 
 #define ROW sf_live_reach
 static const sf_key reach_keys[] = {
-    TEXT("from", from, .needed = true),
-    WHOLE("hops", hops, 1, 1000000),
+    TEXT("from", from, .needed = true, .example = "#0", .what = "a unit"),
+    WHOLE("hops", hops, 1, 1000000, .what = "edges"),
     {0},
 };
 #undef ROW
 
 #define ROW sf_live_pattern
 static const sf_key pattern_keys[] = {
-    TEXT("pattern", pattern, .needed = true),
-    WHOLE("limit", limit, 0, 100000),
+    TEXT("pattern", pattern, .needed = true, .example = "feed-forward-loop",
+         .what = "a name, a file or the motif language, as `synfire match` takes it"),
+    WHOLE("limit", limit, 0, 100000, .what = "list so many embeddings"),
     {0},
 };
 #undef ROW
 
 #define ROW sf_live_density
 static const sf_key density_keys[] = {
-    CHOICE("quantity", quantity, sf_quantity_words),
-    TEXT("unit", unit, .where = "quantity=isi,rate", .needed = true),
-    TEXT("episode", episode, .where = "quantity=delay", .needed = true),
-    TEXT("method", method, .words = sf_moving_methods, .where = "quantity=isi,delay,rate"),
-    TEXT("method", method, .words = sf_moving_plane_methods, .where = "quantity=position"),
-    REAL("reselect", reselect, 0, 100),
-    WHOLE("grid", grid, 2, 65536, .where = "quantity=isi,delay,rate"),
-    WHOLE("grid", grid, 2, 1024, .where = "quantity=position"),
+    CHOICE("quantity", quantity, sf_quantity_words,
+           .what = "isi: inter-spike intervals of a unit, estimated on a logarithmic scale; delay: of the "
+                   "last link of an episode; rate: of a unit's firing, one value a hop; position: where on "
+                   "the array all spikes of the window were seen"),
+    TEXT("unit", unit, .where = "quantity=isi,rate", .needed = true, .example = "#0",
+         .what = "\"*\": every unit, each published when its bandwidth is chosen again"),
+    TEXT("episode", episode, .where = "quantity=delay", .needed = true, .example = "#0 -(0,5]-> #1",
+         .what = "\"*\": every episode under `track`"),
+    TEXT("method", method, .words = sf_moving_methods, .where = "quantity=isi,delay,rate",
+         .what = "how the bandwidth is chosen"),
+    TEXT("method", method, .words = sf_moving_plane_methods, .where = "quantity=position",
+         .what = "how the bandwidth is chosen"),
+    REAL("reselect", reselect, 0, 100,
+         .what = "and chosen again once this share of the samples has come or gone"),
+    WHOLE("grid", grid, 2, 65536, .where = "quantity=isi,delay,rate",
+          .what = "bins; of positions in x, and as many in y"),
+    WHOLE("grid", grid, 2, 1024, .where = "quantity=position",
+          .what = "bins; of positions in x, and as many in y"),
     {0},
 };
 #undef ROW
@@ -125,37 +136,54 @@ static bool is_name(const char *text)
 #define ROW sf_live_trigger
 static const char *const trigger_causes[] = {"episode", "trigger", "rule", "burst", "burst-end", NULL};
 static const sf_key trigger_keys[] = {
-    CHOICE("on", on, trigger_causes),
-    TEXT("name", name, .needed = true, .takes = is_name, .form = "at most 63 letters, digits, - and _"),
-    TEXT("episode", episode, .where = "on=episode", .needed = true),
-    TEXT("follows", follows, .where = "on=trigger", .needed = true),
-    TEXT("rule", rule, .where = "on=rule", .needed = true),
-    TEXT("label", label, .where = "on=rule"),
-    WHOLE("spike", spike, 1, 1000000, .where = "on=burst"),
-    SWITCH("armed", armed),
-    REAL("arm_s", arm_s, 0, 1e6, .live = true),
-    REAL("max_age_ms", max_age_ms, 0, 60000, .live = true),
-    REAL("refractory_ms", refractory_ms, 0, 1e9, .live = true),
-    WHOLE("most", most, 0, 100000, .live = true),
-    REAL("most_s", most_s, 0.001, 1e6, .live = true),
-    WHOLE("min_count", min_count, 0, 100000, .live = true),
-    REAL("within_s", within_s, 0.001, 1e6, .live = true),
-    REAL("max_q", max_q, 0, 1, .live = true),
-    REAL("delay_ms", delay_ms, 0, 1e7),
-    REAL("delay_to_ms", delay_to_ms, 0, 1e7),
-    REAL("sham", sham, 0, 1, .live = true),
-    WHOLE("seed", seed, 0, UINT32_MAX),
-    REAL("blank_ms", blank_ms, 0, 60000),
+    CHOICE(
+        "on", on, trigger_causes,
+        .what =
+            "episode: it completes; trigger: another was sent, as a yoked control; rule: it predicts another "
+            "label; burst: one of the network is known; burst-end: none of its spikes is to come any more"),
+    TEXT("name", name, .needed = true, .takes = is_name, .form = "at most 63 letters, digits, - and _",
+         .what = "what messages call it"),
+    TEXT("episode", episode, .where = "on=episode", .needed = true, .example = "#0 -(0,5]-> #1",
+         .what = "that completes"),
+    TEXT("follows", follows, .where = "on=trigger", .needed = true,
+         .what = "the name of one that stands before it", .example = "episode"),
+    TEXT("rule", rule, .where = "on=rule", .needed = true, .example = "stimulus.rule",
+         .what = "the file of one of `rules`"),
+    TEXT("label", label, .where = "on=rule", .what = "only where it predicts this one; \"*\": any"),
+    WHOLE("spike", spike, 1, 1000000, .where = "on=burst",
+          .what = "the k-th of the burst, or the one by which it is known where that is later"),
+    SWITCH("armed", armed, .what = "from the beginning"),
+    REAL("arm_s", arm_s, 0, 1e6, .live = true,
+         .what = "arming lasts so long unless it is renewed; 0: to the end"),
+    REAL("max_age_ms", max_age_ms, 0, 60000, .live = true,
+         .what = "since its last spike was due: older ones are withheld and disarm it; 0: any age"),
+    REAL("refractory_ms", refractory_ms, 0, 1e9, .live = true, .what = "the least time between two"),
+    WHOLE("most", most, 0, 100000, .live = true, .what = "at most so many, 0: any number, ..."),
+    REAL("most_s", most_s, 0.001, 1e6, .live = true, .what = "... within any so many seconds"),
+    WHOLE("min_count", min_count, 0, 100000, .live = true,
+          .what = "it takes so many completions, this one among them, ..."),
+    REAL("within_s", within_s, 0.001, 1e6, .live = true, .what = "... within so many seconds of the stream"),
+    REAL("max_q", max_q, 0, 1, .live = true,
+         .what = "withheld above, and without a q; 1: whatever tests say"),
+    REAL("delay_ms", delay_ms, 0, 1e7, .what = "sent so long after it completed, ..."),
+    REAL("delay_to_ms", delay_to_ms, 0, 1e7,
+         .what = "... or after a time between that and this one, drawn anew for each; 0: always delay_ms"),
+    REAL("sham", sham, 0, 1, .live = true,
+         .what = "this share is treated and logged as if it were sent, and is not"),
+    WHOLE("seed", seed, 0, UINT32_MAX, .what = "of delays and shams"),
+    REAL("blank_ms", blank_ms, 0, 60000, .what = "so long after it was sent nothing is analysed; 0: all is"),
     {0},
 };
 #undef ROW
 
 #define ROW sf_live_blank
 static const sf_key blank_keys[] = {
-    TEXT("marker", marker, .needed = true),
+    TEXT("marker", marker, .needed = true, .example = "ttl2",
+         .what = "a marker's text, or ttl2: rising edges of line 2"),
     REAL("from_ms", from_ms, 0, 60000,
-         .form = "a number from 0 to 60000: live, what comes before a marker has gone by"),
-    REAL("to_ms", to_ms, 0, 60000),
+         .form = "a number from 0 to 60000: live, what comes before a marker has gone by",
+         .what = "left out from so long after it, ..."),
+    REAL("to_ms", to_ms, 0, 60000, .what = "... until so long"),
     {0},
 };
 #undef ROW
@@ -175,108 +203,146 @@ static bool is_memory(const char *text)
 
 #define ROW sf_live_options
 static const sf_key merge_keys[] = {
-    REAL("lateness_ms", merge.lateness_ms, 0, 60000),
-    REAL("stall_ms", merge.stall_ms, 1, 600000),
-    REAL("leap_s", merge.leap_s, 0, 1e9),
-    SWITCH("drop_duplicates", merge.drop_duplicates),
+    REAL("lateness_ms", merge.lateness_ms, 0, 60000,
+         .what = "how long a source's newest spike waits for older ones"),
+    REAL("stall_ms", merge.stall_ms, 1, 600000,
+         .what = "a silent source without a clock holds the others at most this long"),
+    REAL("leap_s", merge.leap_s, 0, 1e9,
+         .what = "a live time further ahead, or behind by over lateness_ms and 100 ms, is held until the "
+                 "stream goes on from there; 0: every time is believed"),
+    SWITCH("drop_duplicates", merge.drop_duplicates,
+           .what = "drop a unit's second spike at one instant (it is counted either way)"),
     {0},
 };
 
 static const sf_key dedup_keys[] = {
-    REAL("ms", dedup.ms, 0, 1000),
-    REAL("um", dedup.um, 0, 1e6),
+    REAL("ms", dedup.ms, 0, 1000, .what = "within so long; 0: all are analysed"),
+    REAL("um", dedup.um, 0, 1e6, .what = "of the same unit, or of one at most so far away"),
     {0},
 };
 
 static const sf_key safe_loss_keys[] = {
-    SWITCH("gaps", safe_loss.gaps),
-    SWITCH("malformed", safe_loss.malformed),
-    SWITCH("late", safe_loss.late),
-    SWITCH("dropped", safe_loss.dropped),
-    SWITCH("leaps", safe_loss.leaps),
-    SWITCH("out_of_range", safe_loss.out_of_range),
+    SWITCH("gaps", safe_loss.gaps, .what = "frames missing by the sender's numbers"),
+    SWITCH("malformed", safe_loss.malformed, .what = "frames with a fault"),
+    SWITCH("late", safe_loss.late, .what = "spikes older than lateness_ms allows"),
+    SWITCH("dropped", safe_loss.dropped, .what = "spikes that found a full ring"),
+    SWITCH("leaps", safe_loss.leaps, .what = "spikes of times that were not believed"),
+    SWITCH("out_of_range", safe_loss.out_of_range,
+           .what = "spikes of units that were never told of; true: they disarm, and are holes as the others"),
     {0},
 };
 
 static const sf_key window_keys[] = {
-    REAL("length_s", window.length_s, 0.001, 86400),
-    REAL("hop_s", window.hop_s, 0.001, 86400),
-    REAL("silence_s", window.silence_s, 0, 1e9),
+    REAL("length_s", window.length_s, 0.001, 86400, .what = "a whole number of hops"),
+    REAL("hop_s", window.hop_s, 0.001, 86400, .what = "counts are published once a hop"),
+    REAL("silence_s", window.silence_s, 0, 1e9,
+         .what = "of a longer silence the empty windows are left out; 0: none are. Of what a clock steps "
+                 "over they always are"),
     {0},
 };
 
 static const sf_key mine_keys[] = {
-    WHOLE("every", mine.every, 0, 1000000),
-    TEXT("delays_ms", mine.delays_ms),
-    REAL("min_count", mine.min_count, 0, 1e12),
-    REAL("min_rate_hz", mine.min_rate_hz, 0, 1e6),
-    REAL("min_fraction", mine.min_fraction, 0, 1),
+    WHOLE("every", mine.every, 0, 1000000,
+          .what = "hops between discoveries; 0: none, only `track` is counted. What takes longer comes "
+                  "later: the status says how old the list is (list_age_s), and how often others come"),
+    TEXT("delays_ms", mine.delays_ms,
+         .what = "allowed delays LO:HI, several with commas: 0.5:5,5:10; 0.5:20/4 is the interval, its "
+                 "halves and quarters"),
+    REAL("min_count", mine.min_count, 0, 1e12,
+         .what = "frequent from this count on. Of this and the two below at most one is over 0"),
+    REAL("min_rate_hz", mine.min_rate_hz, 0, 1e6,
+         .what = "... or from this count per second of the window on; it is 0.5 where none is given"),
+    REAL("min_fraction", mine.min_fraction, 0, 1,
+         .what = "... or from this count per spike of the window on. By rate or fraction at least 5 are "
+                 "asked for"),
     {SF_ROW_MAX_SIZE, AT(mine.max_size)},
     {SF_ROW_REPEATS, AT(mine.repeats)},
     {SF_ROW_ENGINE, AT(mine.engine)},
     {SF_ROW_THREADS, AT(mine.threads)},
-    WHOLE("track_most", mine.track_most, 0, 100000),
+    WHOLE("track_most", mine.track_most, 0, 100000,
+          .what = "track at most so many of the episodes found, the most significant first"),
     {0},
 };
 
 static const sf_key graph_keys[] = {
-    SWITCH("enabled", graph.enabled),
-    CHOICE("metric", graph.metric, sf_metric_words),
-    REAL("dt_ms", graph.dt_ms, 0.000001, 3600000, .where = "metric=sttc"),
-    WHOLE("surrogates", graph.surrogates, 0, 100000, .where = "metric=sttc"),
-    LIST("reach", graph.reach, graph.reach_count, 1000, &reach_table),
-    WHOLE("reach_all", graph.reach_all, 0, 1000000),
-    SWITCH("components", graph.components),
-    LIST("patterns", graph.patterns, graph.pattern_count, 100, &pattern_table),
-    SWITCH("census", graph.census),
-    WHOLE("measures", graph.measures, 0, 1000000),
+    SWITCH("enabled", graph.enabled, .what = "false: none is built"),
+    CHOICE("metric", graph.metric, sf_metric_words,
+           .what = "episodes: all frequent pairs, every hop; sttc: spike-time tiling, in the background"),
+    REAL("dt_ms", graph.dt_ms, 0.000001, 3600000, .where = "metric=sttc",
+         .what = "spikes at most so far apart are together"),
+    WHOLE("surrogates", graph.surrogates, 0, 100000, .where = "metric=sttc",
+          .what = "shifts of which a pair must exceed 95 %; 0: all pairs are edges"),
+    LIST("reach", graph.reach, graph.reach_count, 1000, &reach_table,
+         .what = "which units are within so many edges of a unit, and after what delay"),
+    WHOLE("reach_all", graph.reach_all, 0, 1000000,
+          .what = "how many units each unit reaches in so many edges; 0: not asked"),
+    SWITCH("components", graph.components, .what = "which units are joined at all"),
+    LIST("patterns", graph.patterns, graph.pattern_count, 100, &pattern_table,
+         .what = "how often a pattern occurs"),
+    SWITCH("census", graph.census, .what = "how often three units are joined in each of the 16 ways"),
+    WHOLE("measures", graph.measures, 0, 1000000,
+          .what =
+              "degree, strength and module of every unit, each so many windows, in the background; 0: never"),
     WHOLE("rewired", graph.rewired, 2, 100000, .zero = "no comparison",
-          .form = "a whole number from 2 to 100000, as one graph has no spread"),
-    WHOLE("seed", graph.seed, 0, UINT32_MAX),
+          .form = "a whole number from 2 to 100000, as one graph has no spread",
+          .what = "hold these counts against so many rewired graphs, in the background"),
+    WHOLE("seed", graph.seed, 0, UINT32_MAX, .what = "of shifts and of rewired graphs"),
     {0},
 };
 
 static const sf_key significance_keys[] = {
-    CHOICE("kind", significance.kind, significances),
-    REAL("length_s", significance.length_s, 0, 86400),
-    WHOLE("surrogates", significance.surrogates, 20, 100000),
-    WHOLE("most", significance.most, 1, 100000),
-    WHOLE("seed", significance.seed, 0, UINT32_MAX),
+    CHOICE("kind", significance.kind, significances, .what = "see `synfire mine --help`"),
+    REAL("length_s", significance.length_s, 0, 86400,
+         .what = "of a stretch, a whole number of hops; 0: as long as the window, and at least 30 s. Where "
+                 "too few occurrences are expected several are taken together, up to 600 s"),
+    WHOLE("surrogates", significance.surrogates, 20, 100000, .what = "how many of each test"),
+    WHOLE("most", significance.most, 1, 100000,
+          .what = "test at most so many: watched, then tracked, then the edges most above chance"),
+    WHOLE("seed", significance.seed, 0, UINT32_MAX, .what = "of surrogates"),
     {SF_ROW_MAX_P, AT(significance.max_p)},
     {SF_ROW_MAX_Q, AT(significance.max_q)},
     {0},
 };
 
 static const sf_key features_keys[] = {
-    REAL("bin_ms", features.bin_ms, 1, 100, .zero = "nothing is counted"),
-    LIST("units", features.units, features.unit_count, 100000, NULL),
-    LIST("episodes", features.episodes, features.episode_count, 100000, NULL),
-    LIST("edges", features.edges, features.edge_count, 100000, NULL),
-    SWITCH("bursts", bursts.in_features),
+    REAL("bin_ms", features.bin_ms, 1, 100, .zero = "nothing is counted", .what = "how long a bin is"),
+    LIST("units", features.units, features.unit_count, 100000, NULL,
+         .what = "names, #index, or \"*\" alone: all"),
+    LIST("episodes", features.episodes, features.episode_count, 100000, NULL,
+         .what = "as under `track`, names of triggers, or \"*\" alone: those under `watch`, then those of "
+                 "triggers"),
+    LIST("edges", features.edges, features.edge_count, 100000, NULL, .what = "episodes of two units"),
+    SWITCH("bursts", bursts.in_features,
+           .what = "spikes of network bursts, as `bursts` has them, from the one on by which each is known"),
     {0},
 };
 
 static const sf_key bursts_keys[] = {
-    WHOLE("spikes", bursts.spikes, 2, SF_ISI_N_MOST),
-    REAL("within_ms", bursts.within_ms, 0, 60000),
+    WHOLE("spikes", bursts.spikes, 2, SF_ISI_N_MOST, .what = "in a row"),
+    REAL("within_ms", bursts.within_ms, 0, 60000,
+         .what = "0: none are looked for; `synfire bursts --network-method isi-n` of a recording tells one"),
     {0},
 };
 
 static const sf_key responses_keys[] = {
-    TEXT("marker", responses.marker),
-    REAL("from_ms", responses.from_ms, 0, 1e6),
-    REAL("to_ms", responses.to_ms, 0.001, 1e6),
-    WHOLE("baseline", responses.baseline, 1, SF_MOST_BASELINE),
-    REAL("bin_ms", responses.bin_ms, 0.001, 1e6),
-    WHOLE("every", responses.every, 1, 1000000),
+    TEXT("marker", responses.marker,
+         .what = "its text, or ttl3 for a rising edge of line 3; none: they are not looked for"),
+    REAL("from_ms", responses.from_ms, 0, 1e6, .what = "of the window, after the marker, ..."),
+    REAL("to_ms", responses.to_ms, 0.001, 1e6, .what = "... to"),
+    WHOLE("baseline", responses.baseline, 1, SF_MOST_BASELINE, .what = "windows before it"),
+    REAL("bin_ms", responses.bin_ms, 0.001, 1e6, .what = "of histograms"),
+    WHOLE("every", responses.every, 1, 1000000, .what = "a message each so many trials"),
     {0},
 };
 
 static const sf_key criticality_keys[] = {
-    REAL("every_s", criticality.every_s, 0.1, 86400, .zero = "off"),
-    REAL("length_s", criticality.length_s, 1, 3600),
-    REAL("bin_ms", criticality.bin_ms, 0.1, 1000),
-    WHOLE("lags", criticality.lags, 3, 10000),
+    REAL("every_s", criticality.every_s, 0.1, 86400, .zero = "off",
+         .what = "of the stream, from its first spike on"),
+    REAL("length_s", criticality.length_s, 1, 3600,
+         .what = "of what it is of: at least four times the longest lag. Before so much has come it is of "
+                 "all there is"),
+    REAL("bin_ms", criticality.bin_ms, 0.1, 1000, .what = "of its fit"),
+    WHOLE("lags", criticality.lags, 3, 10000, .what = "of its fit, in these bins"),
     {0},
 };
 
@@ -292,28 +358,63 @@ static const sf_key_table mine_table = {.parts = {mine_keys}};
 static const sf_key_table graph_table = {.parts = {graph_keys}};
 static const sf_key_table significance_table = {.parts = {significance_keys}};
 
-const sf_key sf_live_first_keys[] = {TEXT("stream", stream), {0}};
+const sf_key sf_live_first_keys[] = {
+    TEXT("stream", stream, .what = "the name that every published message carries"), {0}};
 
 const sf_key sf_live_keys[] = {
-    GROUP("merge", merge_table),
-    GROUP("dedup", dedup_table),
-    LIST("blank", blank, blank_count, 64, &blank_table),
-    GROUP("window", window_table),
-    TEXT("device", device, .takes = sf_device_may_be, .form = "auto, cpu, cuda, cuda:N or cuda:all"),
-    TEXT("device_memory", device_memory, .takes = is_memory, .form = "auto or a size such as 8G or 512M"),
-    GROUP("mine", mine_table),
-    LIST("track", track, track_count, 100000, NULL),
-    LIST("watch", watch, watch_count, 100000, NULL),
-    LIST("triggers", triggers, trigger_count, 256, &trigger_table),
-    GROUP("safe_loss", safe_loss_table),
-    GROUP("features", features_table),
-    GROUP("bursts", bursts_table),
-    GROUP("responses", responses_table),
-    GROUP("criticality", criticality_table),
-    GROUP("significance", significance_table),
-    GROUP("graph", graph_table),
-    LIST("density", density, density_count, 1000, &density_table),
-    CHOICE("schedule", schedule, schedules),
+    GROUP("merge", merge_table, .what = "how several sources become one stream"),
+    GROUP("dedup", dedup_table,
+          .what = "spikes that are recorded and not analysed, counted by cause in every status message "
+                  "(docs/closed-loop.md): one that follows a kept one"),
+    LIST("blank", blank, blank_count, 64, &blank_table,
+         .what = "spikes after markers, likewise recorded and not analysed"),
+    GROUP("window", window_table, .what = "what is counted and discovered in"),
+    TEXT("device", device, .takes = sf_device_may_be, .form = "auto, cpu, cuda, cuda:N or cuda:all",
+         .what = "where episodes are discovered and counted: cpu; cuda, cuda:1: this GPU, which must be "
+                 "there; auto: the first GPU, if there is one, for what it does faster than the CPU; "
+                 "cuda:all: the first GPU, and large discoveries on all"),
+    TEXT("device_memory", device_memory, .takes = is_memory, .form = "auto or a size such as 8G or 512M",
+         .what = "what may be taken of the memory of `device`; auto: nine tenths of what is free"),
+    GROUP("mine", mine_table, .what = "discovery of frequent episodes in the window"),
+    LIST("track", track, track_count, 100000, NULL,
+         .what = "episodes that are counted every hop whatever discovery finds, as [\"A -(0.5,5]-> B\", \"#2 "
+                 "-(0,5]-> #3\"]. A word is a unit's name, #2 an index from 0; quotes keep YAML from reading "
+                 "# as a comment. \"@mined.json\" stands for all episodes of a file: what `synfire mine "
+                 "--json` printed, or one a line"),
+    LIST("watch", watch, watch_count, 100000, NULL,
+         .what = "episodes that are published the moment one completes; files of them as under `track`"),
+    LIST("triggers", triggers, trigger_count, 256, &trigger_table,
+         .what = "triggers that may act on tissue: each has a name, is armed or not, and is withheld where "
+                 "it must not be sent (docs/closed-loop.md)"),
+    GROUP("safe_loss", safe_loss_table,
+          .what = "which losses of a source disarm the triggers on its units. All are counted and told; all "
+                  "but spikes of unknown units are holes, too: bins of features say so, and no p or q rests "
+                  "on the stretch"),
+    GROUP("features", features_table,
+          .what = "what decoders take: counts in bins of the stream, each bin once (docs/closed-loop.md)"),
+    GROUP("bursts", bursts_table,
+          .what = "network bursts by ISI_N: so many spikes of any units in a row within so long "
+                  "(docs/bursts.md). Their begin and end are messages, and what triggers wait for"),
+    GROUP("responses", responses_table,
+          .what = "responses to stimuli, told as trials come (docs/responses.md): spikes in a window after "
+                  "each marker beside windows of the same length before it"),
+    GROUP("criticality", criticality_table,
+          .what = "the branching ratio of the last spikes, by multistep regression, with its interval and "
+                  "when not to believe it, in the background (docs/criticality.md)"),
+    GROUP("significance", significance_table,
+          .what = "what counts are worth, in the background: the stream is cut into stretches, and what is "
+                  "watched, tracked or an edge when one begins is tested in it. docs/messages.md says what p "
+                  "and q are"),
+    GROUP("graph", graph_table,
+          .what = "the connectivity graph, and the questions asked of it; answers are published with the "
+                  "graph. By the metric episodes an edge is a pair of units that is frequent in the window "
+                  "at a delay under `mine`; whether it is tracked does not matter"),
+    LIST("density", density, density_count, 1000, &density_table,
+         .what = "distributions of timing. Each follows the window; of one unit or episode it is published "
+                 "after each hop"),
+    CHOICE("schedule", schedule, schedules,
+           .what = "the stages of a hop: at once where what they read and change allows it, as `synfire "
+                   "plan` prints, or one after the other. The results are the same"),
     {0},
 };
 #undef ROW

@@ -32,12 +32,16 @@ static bool is_speed(const char *text)
 
 #define ROW replay_settings
 static const sf_key keys[] = {
-    TEXT("recording", recording, .needed = true, .use = SF_KEY_READS),
-    TEXT("speed", speed, .takes = is_speed, .form = "max or a factor from 0.001 to 1e6"),
-    TEXT("stream", stream),
-    TEXT("kind", kind),
-    TEXT("columns", columns),
-    REAL("rate_hz", rate_hz, 0, 1e9),
+    TEXT("recording", recording, .needed = true, .use = SF_KEY_READS, .example = "recording.h5",
+         .what = "any file that `synfire info` reads"),
+    TEXT("speed", speed, .takes = is_speed, .form = "max or a factor from 0.001 to 1e6",
+         .what = "times real time; max: as fast as everything keeps up"),
+    TEXT("stream", stream, .what = "which stream, well, recording or session, where the file holds several"),
+    TEXT("kind", kind, .what = "these kinds of units alone, as good,mua, or all; none: all but noise"),
+    TEXT("columns", columns,
+         .what = "what the columns of a text are, as time_ms,unit; none: as its first line says"),
+    REAL("rate_hz", rate_hz, 0, 1e9,
+         .what = "samples a second, where the file counts samples and does not say; 0: as it says"),
     {0},
 };
 #undef ROW
@@ -98,7 +102,7 @@ static int open_replay(sf_source **out, const sf_source_kind *kind, const sf_sou
 }
 
 const sf_source_kind sf_source_replay = {
-    .settings = {"replay", keys, sizeof(replay_settings), &defaults},
+    .settings = {"replay", keys, sizeof(replay_settings), &defaults, "a recording played as if it were live"},
     .descriptors = 2,
     .open = open_replay,
 };

@@ -386,21 +386,23 @@ static const char *const methods[] = {"PUT", "POST", NULL};
 
 #define ROW command_settings
 static const sf_key keys[] = {
-    TEXT("endpoint", output.sink.endpoint, .needed = true),
-    CHOICE("via", via, ways),
-    TEXT("trigger", output.trigger),
-    TEXT("send", output.send),
+    TEXT("endpoint", output.sink.endpoint, .needed = true, .example = "tcp://127.0.0.1:7210",
+         .what = "HOST:PORT of a server, connected"),
+    CHOICE("via", via, ways, .what = "how: by a ZeroMQ REP socket, TCP or HTTP"),
+    TEXT("trigger", output.trigger, .what = "the name of the one that is sent; \"*\": all"),
+    TEXT("send", output.send, .what = "{name}, {occurrence}, ...: docs/closed-loop.md"),
     SF_OUTPUT_PULSE_KEYS,
-    TEXT("expect", expect, .where = "via=req,tcp"),
-    REAL("timeout_ms", timeout_ms, 1, 60000),
-    TEXT("target", target, .where = "via=http"),
-    CHOICE("method", method, methods, .where = "via=http"),
+    TEXT("expect", expect, .where = "via=req,tcp",
+         .what = "what its answer begins with; \"*\": any, and with tcp none is waited for"),
+    REAL("timeout_ms", timeout_ms, 1, 60000, .what = "an answer that takes longer has failed"),
+    TEXT("target", target, .where = "via=http", .what = "what is asked for, as /api/message"),
+    CHOICE("method", method, methods, .where = "via=http", .what = "of the request"),
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_command = {
-    .settings = {"command", keys, sizeof(command_settings), &defaults},
+    .settings = {"command", keys, sizeof(command_settings), &defaults, "a text for each trigger with a name"},
     .descriptors = SF_ZMQ_DESCRIPTORS,
     .acts = true,
     .open = open_command,

@@ -314,19 +314,22 @@ static const sf_recorder_settings defaults = {SF_RECORDER_DEFAULTS};
 
 #define ROW sf_recorder_settings
 static const sf_key keys[] = {
-    TEXT("path", sink.path, .needed = true, .use = SF_KEY_WRITES),
-    SWITCH("overwrite", sink.overwrite),
-    SWITCH("journal", journal),
-    REAL("sync_s", sync_s, 0, 3600),
-    REAL("rotate_mb", rotate_mb, 0, 1e9),
-    REAL("rotate_min", rotate_min, 0, 1e6),
-    REAL("reserve_mb", reserve_mb, 0, 1e9),
+    TEXT("path", sink.path, .needed = true, .use = SF_KEY_WRITES, .example = "run.h5", .what = "the file"),
+    SWITCH("overwrite", sink.overwrite,
+           .what = "a file that exists is kept, and run-2.h5 or the next free number is written; true: it is "
+                   "replaced, unless another program is writing it"),
+    SWITCH("journal", journal, .what = "run.h5.journal, until the file is whole: docs/operations.md"),
+    REAL("sync_s", sync_s, 0, 3600, .what = "the journal is on the disk so often; 0: when the system likes"),
+    REAL("rotate_mb", rotate_mb, 0, 1e9, .what = "go on in run-part2.h5 after so many MB; 0: never"),
+    REAL("rotate_min", rotate_min, 0, 1e6, .what = "... or minutes of the stream"),
+    REAL("reserve_mb", reserve_mb, 0, 1e9,
+         .what = "of the disk, that stay free: recording ends in order before"),
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_hdf5 = {
-    .settings = {"hdf5", keys, sizeof(sf_recorder_settings), &defaults},
+    .settings = {"hdf5", keys, sizeof(sf_recorder_settings), &defaults, "a recording of spikes and results"},
     .descriptors = 12,
     .on_storage_thread = true,
     .keeps = true,

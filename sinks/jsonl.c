@@ -171,14 +171,16 @@ static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .path = "-"};
 
 #define ROW sf_sink_settings
 static const sf_key keys[] = {
-    TEXT("path", path, .use = SF_KEY_WRITES),
-    SWITCH("overwrite", overwrite),
+    TEXT("path", path, .use = SF_KEY_WRITES, .what = "a file, or - for standard output"),
+    SWITCH("overwrite", overwrite,
+           .what = "a file that exists is kept, and run-2.jsonl or the next free number is written; true: it "
+                   "is replaced, unless another program is writing it"),
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_jsonl = {
-    .settings = {"jsonl", keys, sizeof(sf_sink_settings), &defaults},
+    .settings = {"jsonl", keys, sizeof(sf_sink_settings), &defaults, "JSON lines"},
     .descriptors = 4,
     .keeps = true,
     .open = open_jsonl,

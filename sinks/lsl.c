@@ -92,16 +92,18 @@ static const lsl_settings defaults = {.output = {SF_OUTPUT_DEFAULTS, .send = "{n
 
 #define ROW lsl_settings
 static const sf_key keys[] = {
-    SWITCH("insecure", output.sink.insecure),
-    TEXT("name", name, .use = SF_KEY_WRITES),
-    TEXT("trigger", output.trigger),
-    TEXT("send", output.send),
+    SWITCH("insecure", output.sink.insecure,
+           .what = "true, without which it is refused: every machine of the network can hear"),
+    TEXT("name", name, .use = SF_KEY_WRITES, .what = "of the outlet"),
+    TEXT("trigger", output.trigger, .what = "the name of the one that is sent; \"*\": all"),
+    TEXT("send", output.send, .what = "{name}, {occurrence}, ...: docs/closed-loop.md"),
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_lsl = {
-    .settings = {"lsl", keys, sizeof(lsl_settings), &defaults},
+    .settings = {"lsl", keys, sizeof(lsl_settings), &defaults,
+                 "a marker of Lab Streaming Layer for each trigger with a name"},
     .descriptors = SF_LSL_DESCRIPTORS,
     .acts = true,
     .open = open_lsl,

@@ -301,13 +301,13 @@ static const sf_sink_settings defaults = {SF_SINK_DEFAULTS, .endpoint = "127.0.0
 
 #define ROW sf_sink_settings
 static const sf_key keys[] = {
-    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES),
+    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES, .what = "HOST:PORT that listens"),
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_osc = {
-    .settings = {"osc", keys, sizeof(sf_sink_settings), &defaults},
+    .settings = {"osc", keys, sizeof(sf_sink_settings), &defaults, "Open Sound Control over UDP"},
     .descriptors = 4,
     .is_tried = true,
     .acts = true,

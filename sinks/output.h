@@ -20,7 +20,9 @@ typedef struct sf_output_settings {
 
 /** Keys of those whose triggers begin pulses: of a ROW (core/row_macros.h) that has its settings in `output`.
  */
-#define SF_OUTPUT_PULSE_KEYS REAL("pulse_ms", output.pulse_ms, 0, 1000), TEXT("then", output.then)
+#define SF_OUTPUT_PULSE_KEYS                                                                                 \
+    REAL("pulse_ms", output.pulse_ms, 0, 1000, .what = "`then` follows after so long; 0: it does not"),      \
+        TEXT("then", output.then, .what = "what ends the pulse, as '\\x00' or 'TTL Line=3 State=0'")
 
 typedef struct sf_output {
     char *trigger, *send, *then;

@@ -151,17 +151,19 @@ static const serial_settings defaults = {
 
 #define ROW serial_settings
 static const sf_key keys[] = {
-    TEXT("path", output.sink.path, .needed = true, .use = SF_KEY_WRITES),
-    TEXT("trigger", output.trigger),
-    CHOICE("baud", baud, bauds),
-    TEXT("send", output.send),
+    TEXT("path", output.sink.path, .needed = true, .use = SF_KEY_WRITES, .example = "/dev/ttyACM0",
+         .what = "the line"),
+    TEXT("trigger", output.trigger, .what = "the name of the one that is sent; \"*\": all"),
+    CHOICE("baud", baud, bauds, .what = "of the line"),
+    TEXT("send", output.send, .what = "{name}, {occurrence}, ...: docs/closed-loop.md"),
     SF_OUTPUT_PULSE_KEYS,
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_serial = {
-    .settings = {"serial", keys, sizeof(serial_settings), &defaults},
+    .settings = {"serial", keys, sizeof(serial_settings), &defaults,
+                 "bytes on a serial line for each trigger with a name"},
     .descriptors = 1,
     .is_tried = true,
     .acts = true,

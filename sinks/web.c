@@ -109,17 +109,19 @@ static const web_settings defaults = {.sink = {SF_SINK_DEFAULTS, .top = 100, .en
 
 #define ROW web_settings
 static const sf_key keys[] = {
-    SWITCH("insecure", sink.insecure),
-    TEXT("endpoint", sink.endpoint, .use = SF_KEY_WRITES),
-    TEXT("name", name),
-    WHOLE("column_ms", column_ms, 1, 10000),
-    WHOLE("wait_browsers", wait_browsers, 0, SF_WEB_BROWSERS),
+    SWITCH("insecure", sink.insecure,
+           .what = "true: the endpoint may be one that other machines can connect to"),
+    TEXT("endpoint", sink.endpoint, .use = SF_KEY_WRITES, .what = "HOST:PORT, bound; port 0 is any free one"),
+    TEXT("name", name, .what = "by which browsers may call this machine, besides its numbers"),
+    WHOLE("column_ms", column_ms, 1, 10000, .what = "of stream time in a column of the raster"),
+    WHOLE("wait_browsers", wait_browsers, 0, SF_WEB_BROWSERS,
+          .what = "begin only when so many have opened the page"),
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_web = {
-    .settings = {"web", keys, sizeof(web_settings), &defaults},
+    .settings = {"web", keys, sizeof(web_settings), &defaults, "a page for browsers: docs/page.md"},
     .descriptors = 24,
     .is_tried = true,
     .shows = true,

@@ -139,18 +139,21 @@ static const char *const encodings[] = {"msgpack", "json", NULL};
 
 #define ROW sf_sink_settings
 static const sf_key keys[] = {
-    SWITCH("insecure", insecure),
-    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES),
-    TEXT("key", key),
-    TEXT("clients", clients),
-    CHOICE("encoding", encoding, encodings),
-    WHOLE("wait_subscribers", wait_subscribers, 0, 1000),
+    SWITCH("insecure", insecure,
+           .what = "true: the endpoint may be one that other machines can connect to, as tcp://*:7710"),
+    TEXT("endpoint", endpoint, .use = SF_KEY_WRITES, .what = "bound"),
+    TEXT("key", key,
+         .what = "a secret file of `synfire keys`; other machines may then connect without `insecure`"),
+    TEXT("clients", clients,
+         .what = "beside it: the public file of who may subscribe, or a folder of such files, *.key"),
+    CHOICE("encoding", encoding, encodings, .what = "of messages"),
+    WHOLE("wait_subscribers", wait_subscribers, 0, 1000, .what = "begin only when so many have subscribed"),
     {0},
 };
 #undef ROW
 
 const sf_sink_kind sf_sink_zmq = {
-    .settings = {"zmq", keys, sizeof(sf_sink_settings), &defaults},
+    .settings = {"zmq", keys, sizeof(sf_sink_settings), &defaults, "ZeroMQ PUB"},
     .descriptors = SF_ZMQ_DESCRIPTORS + SF_CURVE_DESCRIPTORS,
     .is_tried = true,
     .acts = true,

@@ -14,7 +14,7 @@ DESCRIBE = ("scripts/describe", os.environ["SYNFIRE"])
 class Describe(command.Test):
     @classmethod
     def prepare(cls):
-        for folder in "docs", "scripts":
+        for folder in "configs", "docs", "scripts":
             shutil.copytree(command.SOURCE / folder, folder)
         cls.all = cls.synfire("describe").stdout
         cls.names = re.findall(r"(?m)^([a-z_-]+): ", cls.all)
@@ -39,6 +39,9 @@ class Describe(command.Test):
     def test_a_column_of_messages_is_stale_in_its_schema_too(self):
         self.assert_stale("docs/schema/message-status.json, docs/messages.md", "spikes that found the ring full", "spikes lost",
                           "docs/messages.md", "docs/schema/message-status.json")
+
+    def test_a_key_of_another_default_is_stale_in_the_reference(self):
+        self.assert_stale("configs/reference.yaml", "  hop_s: 1 ", "  hop_s: 2 ", "configs/reference.yaml")
 
     def test_a_table_alone_has_its_own_columns(self):
         edges = self.synfire("describe", "edges").stdout

@@ -160,7 +160,7 @@ class Installed(command.Test):
         pathlib.Path("token").write_text("a secret of some length\n")
         os.chmod("token", 0o600)
         checked = self.synfire("run", "reference", "--check", "--set", "sources.0.recording=small.h5", "--set", "sinks.7.insecure=true")
-        self.assertIn("name: reward", checked.stdout)  # and is no example that could not run
+        self.assertIn("name: episode", checked.stdout)  # and is no example that could not run
         plan = min((self.tree / "share/synfire/configs/plans").glob("*.yaml"))
         self.synfire("plan", f"plans/{plan.name}")
 

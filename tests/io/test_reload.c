@@ -3,9 +3,7 @@
  * it, what may change does, and what may not is refused by its name. */
 #include "support/runs.h"
 
-#include "core/file.h"
 #include "core/memory.h"
-#include "live/config_keys.h"
 #include "live/run.h"
 
 #include <stdatomic.h>
@@ -266,59 +264,11 @@ static void what_takes_a_new_run_is_refused_by_name(void **state)
     sf_recording_clear(&recording);
 }
 
-/* ---- what is written of it ---- */
-
-static size_t count_live(const sf_key_table *table, const char *section);
-
-/* The keys of a struct that may change, each of which has a row. */
-static size_t count_live_of(const sf_key_table *table, const sf_key_kind *kind, const char *section)
-{
-    const sf_key *keys[SF_KEYS_MOST];
-    size_t count = sf_keys_of(table, kind, keys), live = 0;
-    for (size_t i = 0; i < count; i++) {
-        char row[80];
-        snprintf(row, sizeof row, "\n| `%s` | ", keys[i]->name);
-        if (keys[i]->live && strstr(section, row) == NULL)
-            fail_msg("%s may be reloaded, and docs/operations.md has no row for it", keys[i]->name);
-        live += keys[i]->live;
-        if (keys[i]->table != NULL) live += count_live(keys[i]->table, section);
-    }
-    return live;
-}
-
-static size_t count_live(const sf_key_table *table, const char *section)
-{
-    if (table->kind == NULL) return count_live_of(table, NULL, section);
-    size_t live = 0;
-    for (size_t i = 0; table->kind(i) != NULL; i++)
-        live += count_live_of(table, table->kind(i), section);
-    return live;
-}
-
-static void the_keys_that_may_change_are_those_documented(void **state)
-{
-    (void)state;
-    sf_text text = {0};
-    assert_int_equal(sf_file_read(&text, SYNFIRE_SOURCE "/docs/operations.md", NULL), SF_OK);
-    char *section = strstr(text.data, "\n## Changing a run while it goes on\n");
-    assert_non_null(section);
-    char *end = strstr(section + 4, "\n## ");
-    assert_non_null(end);
-    *end = '\0';
-    size_t rows = 0;
-    for (const char *at = section; (at = strstr(at, "\n| `")) != NULL; at++)
-        rows++;
-    assert_int_equal(count_live(&sf_config_table, section), rows);
-    assert_int_equal(rows, 9);
-    sf_text_free(&text);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reloads_lose_nothing),
         cmocka_unit_test(what_takes_a_new_run_is_refused_by_name),
-        cmocka_unit_test(the_keys_that_may_change_are_those_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
