@@ -6,6 +6,7 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/ranks.h"
+#include "io/hdf_table.h"
 #include "replay/nwb_output.h"
 #include "replay/reader.h"
 
@@ -96,77 +97,10 @@ static void open_module(results *r, const sf_table *tables, size_t count)
 
 /* ---- tables ---- */
 
-/* The values of a column in all rows, one after the other. NWB has no null: numbers that are not known are
- * NaN, texts are empty, and a list that is null has no items. */
-typedef struct flat {
-    size_t *ends; /* of a list: how many values there are up to the end of each row */
-    size_t count, width;
-    bool is_whole; /* int64_t; else double, but for texts */
-    void *values;  /* count * width numbers, or count texts */
-} flat;
-
-static size_t count_values(const sf_table *of, size_t column, flat *f, sf_hdf_output *to)
-{
-    f->count = of->row_count;
-    if (!sf_table_column(of, column)->list) return f->count;
-    f->count = 0;
-    f->ends = sf_alloc(of->row_count, sizeof *f->ends);
-    to->failed = to->failed || f->ends == NULL;
-    for (size_t row = 0; f->ends != NULL && row < of->row_count; row++)
-        f->ends[row] = f->count += sf_table_length(of, column, row, NULL);
-    return f->count;
-}
-
-static void put_value(flat *f, size_t at, sf_column_type type, const sf_value *value, sf_hdf_output *to)
-{
-    uint64_t whole = type == SF_COLUMN_FLAG ? value->flag : value->count;
-    bool is_real = type == SF_COLUMN_REAL || type == SF_COLUMN_TIME || type == SF_COLUMN_PAIR;
-    if (type == SF_COLUMN_TEXT) {
-        char *text = sf_copy_string(value->known ? value->text : "");
-        ((char **)f->values)[at] = text;
-        to->failed = to->failed || text == NULL;
-    } else if (f->is_whole) {
-        ((int64_t *)f->values)[at] = (int64_t)whole;
-    } else {
-        double *numbers = (double *)f->values + at * f->width;
-        numbers[0] = !value->known ? NAN : is_real ? value->real : (double)whole;
-        if (f->width > 1) numbers[1] = value->known ? value->second : NAN;
-    }
-}
-
 /* Rows of the Units table; where one may be null they are numbers, as a reference cannot be. */
 static bool is_of_unit(const sf_column *is)
 {
     return is->type == SF_COLUMN_UNIT && (is->list || is->null == NULL);
-}
-
-static flat flatten(const sf_table *of, size_t column, sf_hdf_output *to)
-{
-    const sf_column *is = sf_table_column(of, column);
-    flat f = {.width = is->type == SF_COLUMN_PAIR ? 2 : 1};
-    f.is_whole = is_of_unit(is) || is->type == SF_COLUMN_ROW ||
-                 ((is->type == SF_COLUMN_COUNT || is->type == SF_COLUMN_FLAG) && is->null == NULL);
-    f.values = sf_alloc(count_values(of, column, &f, to) * f.width, sizeof(double));
-    to->failed = to->failed || f.values == NULL;
-    sf_value value = {0};
-    for (size_t row = 0, at = 0; row < of->row_count && !to->failed; row++) {
-        size_t length = sf_table_length(of, column, row, NULL);
-        for (size_t item = 0; item < length && !to->failed; item++) {
-            sf_table_get(of, column, row, item, &value);
-            put_value(&f, at++, is->type, &value, to);
-            to->failed = to->failed || value.failed;
-        }
-    }
-    sf_value_free(&value);
-    return f;
-}
-
-static void flat_free(flat *f, sf_column_type type)
-{
-    for (size_t i = 0; type == SF_COLUMN_TEXT && f->values != NULL && i < f->count; i++)
-        sf_free(((char **)f->values)[i]);
-    sf_free(f->values);
-    sf_free(f->ends);
 }
 
 /* `id` is the tables' own; what names a row by its content says of what. */
@@ -186,24 +120,21 @@ static void describe(sf_text *about, const sf_column *is)
 }
 
 static void put_column(results *r, hid_t table, const char *first, const sf_table *of, size_t column,
-                       const char *name, const flat *f)
+                       const char *name)
 {
     const sf_column *is = sf_table_column(of, column);
     sf_text about = {0};
+    size_t *ends = NULL;
     describe(&about, is);
-    r->to.failed = r->to.failed || about.failed;
-    if (is->type == SF_COLUMN_TEXT)
-        sf_hdf_put_texts(&r->to, table, name, f->count, f->values);
-    else
-        sf_hdf_put_values(&r->to, table, name, f->is_whole ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, f->count,
-                          f->width, f->values);
+    r->to.failed = about.failed || !sf_hdf_table_write_column(table, name, of, column, r->to.text, &ends);
     if (is_of_unit(is) && !r->to.failed)
         sf_nwb_tell_rows(&r->to, table, name, r->units.data, about.data);
     else if (is->type == SF_COLUMN_ROW && !r->to.failed)
         sf_nwb_tell_rows(&r->to, table, name, first, about.data);
     else if (!r->to.failed)
         sf_nwb_tell_column(&r->to, table, name, "VectorData", about.data);
-    if (f->ends != NULL) sf_nwb_put_index(&r->to, table, name, of->row_count, f->ends);
+    if (ends != NULL && !r->to.failed) sf_nwb_put_index(&r->to, table, name, of->row_count, ends);
+    sf_free(ends);
     sf_text_free(&about);
 }
 
@@ -218,12 +149,8 @@ static void put_columns(results *r, hid_t table, const char *first, const sf_tab
     for (size_t c = 0; c < of->column_count && count < MOST_COLUMNS && !r->to.failed; c++) {
         const sf_column *is = sf_table_column(of, c);
         if (is->type == SF_COLUMN_RECORD || !sf_table_applies(of, c)) continue;
-        flat f = flatten(of, c, &r->to);
-        if (!r->to.failed) {
-            names[count] = name_of(of, is, of_id);
-            put_column(r, table, first, of, c, names[count++], &f);
-        }
-        flat_free(&f, is->type);
+        names[count] = name_of(of, is, of_id);
+        put_column(r, table, first, of, c, names[count++]);
     }
     if (!r->to.failed) {
         sf_nwb_put_ids(&r->to, table, of->row_count);

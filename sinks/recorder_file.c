@@ -4,52 +4,15 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "io/hdf.h"
-
-/* ---- what rows are in the file ---- */
-
-static hid_t text_type(size_t bytes)
-{
-    hid_t text = H5Tcopy(H5T_C_S1);
-    if (text >= 0 && (H5Tset_size(text, bytes) < 0 || H5Tset_strpad(text, H5T_STR_NULLPAD) < 0)) {
-        sf_hdf_close(text);
-        return H5I_INVALID_HID;
-    }
-    return text;
-}
+#include "io/hdf_table.h"
 
 /* A new type, or a negative id. */
-static hid_t make_field_type(const sf_packed_field *field)
-{
-    const hid_t numbers[] = {[SF_PACKED_FLAG] = H5T_NATIVE_UINT8,
-                             [SF_PACKED_WHOLE] = H5T_NATIVE_UINT32,
-                             [SF_PACKED_COUNT] = H5T_NATIVE_UINT64,
-                             [SF_PACKED_INTEGER] = H5T_NATIVE_INT64,
-                             [SF_PACKED_REAL] = H5T_NATIVE_DOUBLE};
-    const hsize_t shape[] = {field->items, field->parts};
-    if (field->type == SF_PACKED_TEXT) return text_type(field->bytes);
-    if (field->items > 0) return H5Tarray_create2(numbers[field->type], field->parts > 1 ? 2 : 1, shape);
-    return H5Tcopy(numbers[field->type]);
-}
-
 static hid_t make_row_type(sf_recorder_table table)
 {
     sf_packed_field fields[SF_RECORDER_FIELDS];
     size_t count = sf_recorder_fields(table, fields);
-    if (sf_recorder_is_plain(table)) return make_field_type(&fields[0]);
-    hid_t row = H5Tcreate(H5T_COMPOUND, sf_recorder_row_size(table));
-    for (size_t i = 0, offset = 0; row >= 0 && i < count; offset += fields[i++].bytes) {
-        hid_t type = make_field_type(&fields[i]);
-        bool added = type >= 0 && H5Tinsert(row, fields[i].name, offset, type) >= 0;
-        sf_hdf_close(type);
-        if (!added) {
-            sf_hdf_close(row);
-            return H5I_INVALID_HID;
-        }
-    }
-    return row;
+    return sf_hdf_row_type(fields, count, sf_recorder_row_size(table));
 }
-
-/* ---- the file ---- */
 
 struct sf_recorder_file {
     sf_layout *layout;

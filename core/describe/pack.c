@@ -50,44 +50,42 @@ static bool is_narrow(const sf_column_row *column)
     return column->form == SF_FORM_WHOLE;
 }
 
-static sf_packed_field field_of(const sf_column_row *column)
+static sf_packed_type type_of(const sf_column_row *column)
 {
-    const sf_column *is = &column->is;
-    sf_packed_field field = {.parts = 1, .items = is_array(is) ? is->most : 0};
-    size_t count = field.items > 0 ? field.items : 1;
-    switch (is->type) {
+    switch (column->is.type) {
     case SF_COLUMN_FLAG:
-        field.type = SF_PACKED_FLAG;
-        field.bytes = count;
-        break;
+        return SF_PACKED_FLAG;
     case SF_COLUMN_UNIT:
-        field.type = SF_PACKED_WHOLE;
-        field.bytes = count * sizeof(uint32_t);
-        break;
+        return SF_PACKED_WHOLE;
     case SF_COLUMN_TEXT:
-        field.type = SF_PACKED_TEXT;
-        field.bytes = text_bytes(is);
-        break;
+        return SF_PACKED_TEXT;
     case SF_COLUMN_PAIR:
-        field.parts = 2;
-        field.type = SF_PACKED_REAL;
-        field.bytes = 2 * count * sizeof(double);
-        break;
     case SF_COLUMN_REAL:
     case SF_COLUMN_TIME:
-        field.type = SF_PACKED_REAL;
-        field.bytes = count * sizeof(double);
-        break;
+        return SF_PACKED_REAL;
     case SF_COLUMN_INTEGER:
-        field.type = SF_PACKED_INTEGER;
-        field.bytes = count * sizeof(int64_t);
-        break;
+        return SF_PACKED_INTEGER;
     default:
-        field.type = is->null != NULL    ? SF_PACKED_INTEGER
-                     : is_narrow(column) ? SF_PACKED_WHOLE
+        return is_narrow(column)         ? SF_PACKED_WHOLE
+               : column->is.null != NULL ? SF_PACKED_INTEGER
                                          : SF_PACKED_COUNT;
-        field.bytes = count * (is_narrow(column) ? sizeof(uint32_t) : sizeof(uint64_t));
     }
+}
+
+sf_packed_field sf_pack_field(const sf_column_row *column)
+{
+    static const size_t sizes[] = {[SF_PACKED_FLAG] = 1,
+                                   [SF_PACKED_WHOLE] = sizeof(uint32_t),
+                                   [SF_PACKED_COUNT] = sizeof(uint64_t),
+                                   [SF_PACKED_INTEGER] = sizeof(int64_t),
+                                   [SF_PACKED_REAL] = sizeof(double),
+                                   [SF_PACKED_TEXT] = 1};
+    const sf_column *is = &column->is;
+    sf_packed_field field = {.type = type_of(column),
+                             .items = is_array(is) ? is->most : 0,
+                             .parts = is->type == SF_COLUMN_PAIR ? 2 : 1};
+    size_t count = is->type == SF_COLUMN_TEXT ? text_bytes(is) : field.items > 0 ? field.items : 1;
+    field.bytes = count * field.parts * sizes[field.type];
     return field;
 }
 
@@ -126,7 +124,7 @@ static void add_fields(listing *to, const sf_table *table, const char *prefix)
             add_field(to, number, prefix, is->first_name);
             add_field(to, number, prefix, is->second_name);
         } else {
-            add_field(to, field_of(&columns[i]), prefix, name);
+            add_field(to, sf_pack_field(&columns[i]), prefix, name);
         }
     }
 }
@@ -164,33 +162,54 @@ static char *put_text(char *to, const char *text, size_t bytes)
     return to + bytes;
 }
 
-static char *put_value(char *to, const sf_column_row *column, const sf_value *value)
+static uint64_t count_of(const sf_column *is, const sf_value *value)
 {
-    const sf_column *is = &column->is;
+    return is->type == SF_COLUMN_FLAG ? value->flag : value->count;
+}
+
+static double real_of(const sf_column *is, const sf_value *value)
+{
+    if (!value->known) return NAN;
+    if (is->type == SF_COLUMN_REAL || is->type == SF_COLUMN_PAIR || is->type == SF_COLUMN_TIME)
+        return value->real;
+    return is->type == SF_COLUMN_INTEGER ? (double)value->integer : (double)count_of(is, value);
+}
+
+static int64_t integer_of(const sf_column *is, const sf_value *value)
+{
+    if (is->type == SF_COLUMN_INTEGER) return value->known ? value->integer : INT64_MIN;
+    return value->known ? (int64_t)count_of(is, value) : -1;
+}
+
+char *sf_pack_value(char *to, sf_packed_type type, const sf_column *is, const sf_value *value)
+{
     const bool known = value->known;
-    const int64_t integer = known ? value->integer : INT64_MIN;
-    const uint32_t unit = known ? (uint32_t)value->count : UINT32_MAX, whole = known ? unit : 0;
-    switch (is->type) {
-    case SF_COLUMN_FLAG:
+    uint32_t whole;
+    int64_t integer;
+    switch (type) {
+    case SF_PACKED_FLAG:
         *to = (char)(known && value->flag);
         return to + 1;
-    case SF_COLUMN_UNIT:
-        return put(to, &unit, sizeof unit);
-    case SF_COLUMN_TEXT:
-        return put_text(to, known ? value->text : NULL, text_bytes(is));
-    case SF_COLUMN_INTEGER:
+    case SF_PACKED_WHOLE:
+        whole = known ? (uint32_t)value->count : is->type == SF_COLUMN_UNIT ? UINT32_MAX : 0;
+        return put(to, &whole, sizeof whole);
+    case SF_PACKED_COUNT:
+        return put_count(to, known ? value->count : 0);
+    case SF_PACKED_INTEGER:
+        integer = integer_of(is, value);
         return put(to, &integer, sizeof integer);
-    case SF_COLUMN_REAL:
-        return put_real(to, known ? value->real : NAN);
-    case SF_COLUMN_TIME:
-        return put_real(to, known ? (double)integer / (strcmp(is->unit, "s") == 0 ? 1e9 : 1e6) : NAN);
-    case SF_COLUMN_PAIR:
-        to = put_real(to, known ? value->real : NAN);
-        return put_real(to, known ? value->second : NAN);
+    case SF_PACKED_REAL:
+        to = put_real(to, real_of(is, value));
+        return is->type == SF_COLUMN_PAIR ? put_real(to, known ? value->second : NAN) : to;
     default:
-        if (is_narrow(column)) return put(to, &whole, sizeof whole);
-        return put_count(to, known ? value->count : is->null != NULL ? UINT64_MAX : 0); /* or -1 */
+        return put_text(to, known ? value->text : NULL, text_bytes(is));
     }
+}
+
+static char *put_value(char *to, const sf_column_row *column, const sf_value *value)
+{
+    if (column->is.type == SF_COLUMN_REAL) return put_real(to, value->known ? value->real : NAN); /* most */
+    return sf_pack_value(to, type_of(column), &column->is, value);
 }
 
 static char *put_array(char *to, const sf_table *table, const sf_column_row *column, size_t row,

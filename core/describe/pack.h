@@ -30,6 +30,12 @@ typedef struct sf_packed_field {
     size_t items, parts; /**< of an array its length, and 2 of pairs; else 0 and 1 */
 } sf_packed_field;
 
+/** That of a column, but for its name; of a text without a bound it has no bytes. */
+sf_packed_field sf_pack_field(const sf_column_row *column);
+
+/** Appends one value as that type, which need not be the one of its field: a count may be a real. */
+char *sf_pack_value(char *to, sf_packed_type type, const sf_column *is, const sf_value *value);
+
 #define SF_WHOLE_ROW SIZE_MAX
 
 /** The fields of a row, by item or not: their number, of which at most `most` are written. */
