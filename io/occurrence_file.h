@@ -15,30 +15,12 @@
 #ifndef SF_IO_OCCURRENCE_FILE_H
 #define SF_IO_OCCURRENCE_FILE_H
 
+#include "core/units.h"
 #include "io/hdf.h"
-#include "io/layout.h"
 
 #include <synfire/mine.h>
 
 #define SF_OCCURRENCES_KIND "occurrences"
-
-typedef struct sf_occurrence_file sf_occurrence_file; /**< being written */
-
-/**
- * Creates the file, replacing one that is there. `about` is borrowed until close: its path, units, metadata
- * and recorded span go into the file; `configuration` is YAML, `provenance` JSON or NULL. SF_CANNOT_CREATE;
- * then no file is left.
- */
-int sf_occurrence_file_create(sf_occurrence_file **file, const char *path, const sf_recording *about,
-                              const char *configuration, const char *provenance, sf_error *error);
-
-/** Adds an episode and its occurrences: count * episode->size times in ns. */
-int sf_occurrence_file_add(sf_occurrence_file *file, const sf_episode *episode, double expected,
-                           const int64_t *times, size_t count, sf_error *error);
-
-/** Writes what is left, closes and frees. With `keep` false, or on failure, no file is left. NULL is allowed.
- */
-int sf_occurrence_file_close(sf_occurrence_file *file, bool keep, sf_error *error);
 
 /** What such a file holds. */
 typedef struct sf_occurrence_set {

@@ -12,6 +12,7 @@
 #include "io/hdf.h"
 #include "io/layout.h"
 #include "io/occurrence_file.h"
+#include "mine/occurrences.h"
 #include "replay/recording_file.h"
 #include "replay/truth.h"
 
@@ -226,13 +227,18 @@ static void write_occurrences(void)
 {
     simulate();
     sf_recording recording;
-    sf_occurrence_file *file;
-    const sf_episode episode = {2, {0, 1}, {{4 * MS, 6 * MS}}};
-    const int64_t times[] = {0, 5 * MS, 10 * MS, 15 * MS};
+    sf_episode episode = {2, {0, 1}, {{4 * MS, 6 * MS}}};
+    double expected = 1.5;
+    uint64_t count = 2;
+    int64_t times[] = {0, 5 * MS, 10 * MS, 15 * MS}, *all = times;
     assert_int_equal(sf_recording_read(&recording, path, NULL, NULL, NULL), SF_OK);
-    assert_int_equal(sf_occurrence_file_create(&file, path, &recording, NULL, NULL, NULL), SF_OK);
-    assert_int_equal(sf_occurrence_file_add(file, &episode, 1.5, times, 2, NULL), SF_OK);
-    assert_int_equal(sf_occurrence_file_close(file, true, NULL), SF_OK);
+    const sf_occurrences occurrences = {.recording = &recording,
+                                        .count = 1,
+                                        .episodes = &episode,
+                                        .expected = &expected,
+                                        .counts = &count,
+                                        .times_ns = &all};
+    assert_int_equal(sf_occurrences_write(&occurrences, path, NULL, NULL, NULL), SF_OK);
     sf_recording_clear(&recording);
 }
 
