@@ -1,80 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/truth.h"
 
+#include "analysis/episode_columns.h"
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "io/apart.h"
 #include "io/hdf_about.h"
+#include "io/hdf_table.h"
 #include "io/layout.h"
 
 #include <string.h>
 
-#define CHUNK 1024
+/* ---- writing ---- */
 
-/* Writes a whole column and closes it. */
-static int write_column(hid_t group, const char *name, hid_t type, hsize_t columns, const void *rows,
-                        size_t count, sf_error *error)
+typedef struct chain_rows {
+    const sf_recording *recording; /* its units */
+    const sf_episode *chains;
+} chain_rows;
+
+#define ROW chain_rows
+static const sf_column_row chain_columns[] = {
+    SF_EPISODE_IS(TEXT, "episodes", sf_episode_get_words, chains, recording, "A -(low,high]-> B"),
+};
+#undef ROW
+
+SF_LENGTH(count_times)
 {
-    hid_t column = sf_layout_column(group, name, type, CHUNK, columns, error);
-    if (column < 0) return SF_CANNOT_CREATE;
-    int status = sf_layout_column_append(column, type, rows, count, error);
-    sf_hdf_close(column);
-    return status;
+    *length = SF_EPISODE_MAX_SIZE;
+    return true;
 }
 
-static int write_occurrences(hid_t group, const sf_truth *truth, sf_error *error)
+SF_GETTER(get_time)
 {
-    size_t count = truth->occurrence_count;
-    uint32_t *chains = sf_resize(NULL, count, sizeof *chains);
-    int64_t(*times)[SF_EPISODE_MAX_SIZE] = sf_resize(NULL, count, sizeof *times);
-    int status = chains != NULL && times != NULL ? SF_OK : sf_fail_memory(error);
-    for (size_t i = 0; status == SF_OK && i < count; i++) {
-        chains[i] = truth->occurrences[i].chain;
-        memcpy(times[i], truth->occurrences[i].times_ns, sizeof times[i]);
-    }
-    if (status == SF_OK)
-        status = write_column(group, "occurrence_chain", H5T_NATIVE_UINT32, 1, chains, count, error);
-    if (status == SF_OK)
-        status = write_column(group, "occurrence_times_ns", H5T_NATIVE_INT64, SF_EPISODE_MAX_SIZE, times,
-                              count, error);
-    sf_free(chains);
-    sf_free(times);
-    return status;
+    value->known = true;
+    value->integer = ((const sf_occurrence *)of)[row].times_ns[item];
 }
 
-/* The chains as text, all padded with NUL to the longest. */
-static int write_episodes(hid_t group, const sf_truth *truth, const sf_units *units, sf_error *error)
-{
-    sf_text line = {0};
-    size_t width = 1;
-    for (size_t i = 0; i < truth->chain_count; i++) {
-        sf_text_clear(&line);
-        sf_episode_print(&line, &truth->chains[i], units);
-        width = line.length + 1 > width ? line.length + 1 : width;
-    }
-    char *rows = line.failed ? NULL : sf_alloc(truth->chain_count, width);
-    for (size_t i = 0; rows != NULL && i < truth->chain_count; i++) {
-        sf_text_clear(&line);
-        sf_episode_print(&line, &truth->chains[i], units);
-        memcpy(rows + i * width, line.data, line.length);
-    }
-    sf_text_free(&line);
-    if (rows == NULL) return sf_fail_memory(error);
-    hid_t type = sf_hdf_string_type(width);
-    int status = write_column(group, "episodes", type, 1, rows, truth->chain_count, error);
-    sf_hdf_close(type);
-    sf_free(rows);
-    return status;
-}
+#define ROW sf_occurrence
+static const sf_column_row occurrence_columns[] = {
+    SF_FIELD_IS(COUNT, "occurrence_chain", chain, "which was planted"),
+    SF_LIST_BY(INTEGER, "occurrence_times_ns", get_time, count_times, "when its spikes were",
+               .most = SF_EPISODE_MAX_SIZE),
+};
+#undef ROW
 
 int sf_truth_write(const sf_layout *layout, const sf_truth *truth, const sf_units *units, sf_error *error)
 {
+    const sf_recording recording = {.units = *units};
+    const chain_rows rows = {.recording = &recording, .chains = truth->chains};
+    const sf_table chains = {.row_count = truth->chain_count, .of = &rows, SF_TABLE_OF(chain_columns)};
+    const sf_table occurrences = {
+        .row_count = truth->occurrence_count, .of = truth->occurrences, SF_TABLE_OF(occurrence_columns)};
     sf_hdf_begin();
     hid_t group = H5Gcreate2(sf_layout_file(layout), "truth", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (group < 0) return sf_hdf_fail(error, SF_IO, "/truth", "cannot create this group");
-    int status = write_episodes(group, truth, units, error);
-    if (status == SF_OK) status = write_occurrences(group, truth, error);
+    int status = sf_hdf_table_write(group, &chains, error);
+    if (status == SF_OK) status = sf_hdf_table_write(group, &occurrences, error);
     sf_hdf_close(group);
     return status;
 }
