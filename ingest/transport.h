@@ -29,8 +29,8 @@ typedef struct sf_transport_settings {
 
 typedef struct sf_transport_kind {
     unsigned descriptors; /**< files and sockets that one takes at most */
-    /** Of the settings, which are borrowed until close, and of the files that they name; nothing is bound,
-     * and nobody looked up. SF_USAGE where the text is no endpoint, SF_CONFIG with the key of another
+    /** Opens by the settings, which are borrowed until close, and by the files that they name; binds nothing
+     * and resolves no host. SF_USAGE where the text is no endpoint, SF_CONFIG with the key of another
      * setting, SF_UNAVAILABLE where a library is missing. */
     int (*open)(sf_transport **out, const sf_transport_settings *settings, sf_error *error);
     /** Once, before anything is received: SF_UNAVAILABLE where nothing can be opened. That nobody is there

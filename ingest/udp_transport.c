@@ -49,7 +49,8 @@ typedef struct listener {
     unsigned asked; /* since it was silent */
     int64_t ask_ns;
     uint32_t buffer;          /* bytes that were granted */
-    uint32_t dropped, warned; /* by the system, whose buffer was full; so many when it was last said */
+    uint32_t dropped, warned; /* datagrams that the system dropped because its buffer was full; their number
+                                 at the last warning */
     uint64_t strangers;       /* datagrams from elsewhere */
     _Atomic int64_t heard_ns; /* when something came last; INT64_MIN: never */
     unsigned count, next;     /* of those that were taken at a time */

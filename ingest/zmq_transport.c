@@ -66,7 +66,7 @@ static int connect_asker(heartbeat *it)
     return zmq_connect(it->socket, it->endpoint);
 }
 
-/* Of a ZeroMQ context, which outlives it. */
+/* Opens a heartbeat in a ZeroMQ context, which outlives it. */
 static int heartbeat_open(heartbeat **out, void *context, const char *endpoint, sf_error *error)
 {
     *out = NULL;
@@ -134,15 +134,15 @@ typedef struct subscriber {
     char endpoint[256];
 } subscriber;
 
-/* A connection over which something came that is no frame of ZeroMQ libzmq does not make again; what it has
- * connected already it does not connect either. */
+/* libzmq does not reconnect after a peer sent bytes that are no ZMTP frame, nor does it connect an endpoint
+ * twice: so we disconnect and connect ourselves. */
 static void connect_again(subscriber *it)
 {
     zmq_disconnect(it->socket, it->endpoint);
     zmq_connect(it->socket, it->endpoint);
 }
 
-/* Connections that were cut off because what came made no frame. */
+/* Counts the connections that were cut off because what came was no frame. */
 static void count_cuts(subscriber *it, sf_decoder *decoder)
 {
     for (uint64_t cuts = sf_byte_guard_cuts(it->guard); cuts > 0; cuts--)

@@ -71,7 +71,7 @@ hid_t sf_layout_file(const sf_layout *layout);
 /** From here on no object may be created, only appended to; readers may open the file. */
 int sf_layout_start_live(sf_layout *layout, sf_error *error);
 
-/** Of a live file: it has its name from here on; what it replaces is gone. SF_IO. */
+/** Gives a live file its name; a file that it replaces is gone. SF_IO. */
 int sf_layout_commit(sf_layout *layout, sf_error *error);
 
 int sf_layout_append_spikes(sf_layout *layout, const sf_spike *spikes, size_t count, sf_error *error);

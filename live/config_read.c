@@ -306,7 +306,7 @@ int sf_config_replay(sf_config *config, const char *recording, const char *speed
     return status;
 }
 
-/* Of the raster, at the stream's own pace and at any. */
+/* Columns of the raster: at the stream's own pace, and at any pace. */
 #define COLUMN_MS 10
 #define MOST_COLUMN_MS 10000
 

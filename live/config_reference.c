@@ -66,7 +66,8 @@ static const char *about(const shown *is)
     return is->key->type == SF_KEY_KIND ? is->kind->about : is->key->what;
 }
 
-/* Nothing of a group or a list; of a needed text an example, else the word of the item's first key. */
+/* Adds the value: nothing for a group or a list; for a required text an example, or the word of the item's
+ * first key. */
 static void add_value(sf_text *text, const shown *is)
 {
     if (is->key->type == SF_KEY_GROUP || is->key->type == SF_KEY_LIST) return;

@@ -174,7 +174,7 @@ static int put_under_key(sf_config_tree *tree, int mapping, const char *key, int
     return SF_OK;
 }
 
-/* Puts a node at an index of a list, in place of what was there, or after its last item. */
+/* Puts a node at an index of a list: replaces that item, or appends after the last one. */
 static int put_at_index(sf_config_tree *tree, int list, size_t index, int value)
 {
     yaml_node_item_t *start = at(tree, list)->data.sequence.items.start;

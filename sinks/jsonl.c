@@ -105,8 +105,8 @@ static int encode(jsonl_sink *sink, const sf_message *message, sf_error *error)
     return sf_fail_memory(error);
 }
 
-/* A line begins at the end of a file that is there, which is the end of the last line but where somebody else
- * cut it. */
+/* Continues at the end of an existing file. That is the end of the last whole line, unless somebody else has
+ * cut the file. */
 static void seek_end(jsonl_sink *sink)
 {
     off_t end = sink->is_file && sink->output.is_open ? lseek(sink->fd, 0, SEEK_END) : sink->whole;

@@ -150,7 +150,7 @@ static int check_sent(const osc_sink *sink, int sent, sf_error *error)
     return sf_fail(error, SF_IO, sink->url, "cannot send to %s: %s", sink->url, lo_address_errstr(sink->to));
 }
 
-/* Of the counts or rates of the message at hand. */
+/* A part of the counts or rates of the current message. */
 typedef struct slice {
     size_t begin, end;
     bool is_last;

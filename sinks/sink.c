@@ -92,7 +92,8 @@ static void release_item(void *item)
     sf_message_release(queued->message);
 }
 
-/* Of more episodes than the sink is to get those that stand out most. Where memory is out, all. */
+/* If the sink gets fewer episodes than the message has, picks those that stand out most; all of them if
+ * memory is out. */
 static sf_message *pick(const sf_sink *sink, sf_message *message)
 {
     bool all = sink->top == 0 || message->topic != SF_TOPIC_EPISODES || message->episodes.count <= sink->top;

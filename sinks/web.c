@@ -17,7 +17,7 @@ typedef struct web_settings {
     sf_sink_settings sink;  /* first */
     const char *name;       /* by which browsers may call the server, besides numbers and localhost */
     uint32_t column_ms;     /* of stream time in a column of the raster */
-    uint32_t wait_browsers; /* hold the start until so many are there */
+    uint32_t wait_browsers; /* hold the start until this many browsers are connected */
 } web_settings;
 
 typedef struct web_sink {

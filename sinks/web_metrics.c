@@ -83,7 +83,7 @@ static void end_row(sf_text *text, const char *label, const char *value, double 
     sf_text_append(text, "\n", 1);
 }
 
-/* Of structs that begin with their names. */
+/* Metrics of an array of structs, each of which begins with its name. */
 static void each(sf_text *text, const metric *rows, const char *kind, const void *items, size_t count,
                  size_t size)
 {

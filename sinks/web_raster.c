@@ -35,7 +35,7 @@ static uint8_t *cells_of(const sf_web_raster *raster, int64_t column)
     return raster->cells + (size_t)(place < 0 ? place + SF_WEB_COLUMNS : place) * raster->rows;
 }
 
-/* Columns up to this one are there, and empty where nothing was counted yet. */
+/* Adds columns up to this one, empty where nothing has been counted yet. */
 static void reach(sf_web_raster *raster, int64_t column)
 {
     if (!raster->begun || column - raster->next >= SF_WEB_COLUMNS)

@@ -350,7 +350,7 @@ static bool waits_for_answer(const web_browser *browser)
     return browser->has_answer && sf_clock_monotonic_ns() < browser->answer_ns;
 }
 
-/* Whoever asks on before the answer to a guess is cut off. */
+/* Cuts off a peer that sends on before its guess of the token is answered. */
 static int receive(struct lws *wsi, web_browser *browser, const char *text, size_t length)
 {
     sf_web_request request;
