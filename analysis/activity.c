@@ -41,7 +41,7 @@ static void free_trains(trains *t)
     sf_free(t->intervals_ns);
 }
 
-/* Where the stretch of observation ends that the spike lies in: nothing is known of what lies behind it. */
+/* Index after the last spike in the observed interval of the given spike; beyond it nothing is known. */
 static size_t end_of_stretch(const sf_recording *recording, const int64_t *times_ns, size_t from,
                              size_t count)
 {
@@ -70,7 +70,7 @@ static void add_intervals(moments *m, const int64_t *times_ns, size_t count)
     }
 }
 
-/* The limits of its bursts, by the intervals of all its segments. */
+/* Burst limits of a unit, from the intervals of all its observed intervals. */
 static sf_burst_limits find_limits(int64_t *intervals_ns, const sf_recording *recording,
                                    const int64_t *times_ns, size_t count, const sf_burst_rule *rule)
 {
@@ -199,7 +199,7 @@ static double share(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-/* Sums over all bursts of as many rounds. */
+/* Sums over all bursts of all rounds. */
 typedef struct totals {
     double rounds;
     double unit_bursts, unit_seconds, unit_spikes, unit_shares; /* of active units */
@@ -267,7 +267,7 @@ typedef struct timeline {
     const sf_span *spans;
     size_t count;
     int64_t length_ns;
-    int64_t *before_ns; /* of each span the recorded time before it */
+    int64_t *before_ns; /* recorded time before each span */
 } timeline;
 
 static int open_timeline(timeline *t, const sf_recording *recording, sf_error *error)
@@ -284,8 +284,8 @@ static int open_timeline(timeline *t, const sf_recording *recording, sf_error *e
     return SF_OK;
 }
 
-/* The 10 s of a span, or what is left of it, that the time lies in; of one outside of all spans itself alone.
- */
+/* The 10 s slot of a span (or its shorter rest) that contains the time; a time outside all spans is a slot of
+ * its own. */
 static sf_span slot_at(const timeline *t, size_t *span, int64_t time_ns)
 {
     while (*span < t->count && t->spans[*span].stop_ns <= time_ns)
@@ -296,8 +296,8 @@ static sf_span slot_at(const timeline *t, size_t *span, int64_t time_ns)
     return (sf_span){start_ns, of->stop_ns - start_ns < SLOT_NS ? of->stop_ns : start_ns + SLOT_NS};
 }
 
-/* As many spikes at random in the slot, none sooner after another than the dead time: the spacings of uniform
- * numbers in order are exponential ones over their sum. */
+/* Draws `count` random spike times in the slot, no two closer than the dead time: the gaps between sorted
+ * uniform numbers are exponential variables over their sum. */
 static void fill_slot(int64_t *times_ns, size_t count, sf_span slot, int64_t dead_ns, double *room,
                       sf_random *random)
 {
@@ -326,7 +326,7 @@ static void draw_train(int64_t *drawn_ns, const int64_t *times_ns, size_t count,
     }
 }
 
-/* The span that a time in the recorded time lies in. */
+/* Index of the span that contains a position in recorded time. */
 static size_t span_at(const timeline *t, int64_t recorded_ns)
 {
     size_t low = 0, high = t->count; /* the last that begins no later */
@@ -340,7 +340,7 @@ static size_t span_at(const timeline *t, int64_t recorded_ns)
     return low;
 }
 
-/* Shifts each train as a whole, round the recorded time. */
+/* Circularly shifts each train as a whole in recorded time. */
 static void shift_trains(sf_recording *shifted, const sf_recording *recording, const timeline *t,
                          int64_t *offsets_ns, sf_spike *room, sf_random *random)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the spikes of an array are like in a few numbers, to compare recordings by: rates, intervals, bursts
- * of units and of the network, and what the connectivity graph and the chains add. docs/compare.md says what
- * each means and when not to trust it.
+ * Summary measures of the spikes of an array, by which recordings are compared: rates, intervals, bursts of
+ * units and of the network, and measures of the connectivity graph and of chains. docs/compare.md defines
+ * each and says when not to trust it.
  *
- * Chance makes bursts too, the more the faster units fire: sf_activity_chance tells what the measures of
- * bursts would be of Poisson trains as fast, and compare tests what lies beyond that.
+ * Poisson spiking produces bursts too, and more of them in faster units. sf_activity_chance computes the
+ * burst measures of Poisson trains of the same rates, and compare tests only what exceeds them.
  */
 #ifndef SF_ANALYSIS_ACTIVITY_H
 #define SF_ANALYSIS_ACTIVITY_H
@@ -17,9 +17,10 @@
 
 #include <synfire/graph.h>
 
-/* What recordings are compared by, in the order of all output: its name, unit ("" of a plain number), label
- * of an axis with its unit, and what it is, without a full stop. CHANCE: chance gives of it something that is
- * not 0: of bursts, as sf_activity_chance knows, and of how reliable responses are, as the baseline says. */
+/* All measures that recordings are compared by, in output order: id, name, unit ("" if dimensionless), axis
+ * label with unit, and description without a full stop. CHANCE marks measures with a chance level other than
+ * 0: burst measures (from sf_activity_chance) and the reliability of responses (from the baseline windows).
+ */
 #define SF_MEASURES_ARE(PLAIN, CHANCE)                                                                       \
     PLAIN(RATE, "rate_hz", "Hz", "firing rate, Hz", "mean firing rate of active units")                      \
     PLAIN(ACTIVE, "active_units", "", "active units", "units that are active")                               \
@@ -94,12 +95,12 @@ static inline bool sf_measure_has_chance(sf_measured measure)
 }
 
 typedef struct sf_activity_options {
-    sf_network_rule network; /**< SF_NETWORK_RULE; which units are active, too */
+    sf_network_rule network; /**< SF_NETWORK_RULE; also decides which units are active */
     sf_burst_rule bursts;    /**< SF_BURST_RULE */
 } sf_activity_options;
 
-/** Their rows, their defaults, and what rows do not say: SF_USAGE of bursts that would begin by longer
- * intervals than they go on by. */
+/** Option rows, defaults, and the check that rows cannot express: SF_USAGE if bursts would begin at longer
+ * intervals than the ones they continue at. */
 extern const sf_key_table sf_activity_table;
 int sf_activity_check(const sf_activity_options *options, sf_error *error);
 
@@ -109,21 +110,21 @@ typedef struct sf_unit_activity {
     uint64_t spikes;
     double rate_hz; /**< over recorded time */
     bool active;
-    uint64_t intervals; /**< of more than 0 s that lie in one stretch of observation */
-    double isi_cv;      /**< standard deviation / mean of these; NaN of fewer than SF_LEAST_INTERVALS */
-    size_t first_burst, bursts; /**< where in unit_bursts its own begin, and how many they are */
+    uint64_t intervals; /**< number of intervals > 0 s that lie within one observed interval */
+    double isi_cv;      /**< standard deviation / mean of these; NaN for fewer than SF_LEAST_INTERVALS */
+    size_t first_burst, bursts; /**< index of the unit's first burst in unit_bursts; number of its bursts */
     uint64_t in_bursts;         /**< its spikes in them */
     sf_burst_limits limits;     /**< what they were found by */
 } sf_unit_activity;
 
-/** Of fewer intervals no coefficient of variation is told. */
+/** Minimum number of intervals for a coefficient of variation. */
 #define SF_LEAST_INTERVALS 20
 
 /** Zero-initialise. */
 typedef struct sf_activity {
     size_t unit_count, active_units;
-    size_t active_electrodes; /**< electrodes, or where they have no numbers positions, that an active unit is
-                                 on; SIZE_MAX: the recording has neither */
+    size_t active_electrodes; /**< electrodes (without electrode numbers: positions) with an active unit;
+                                 SIZE_MAX: the recording has neither */
     double duration_s;
     uint64_t spikes;
     sf_unit_activity *units;
@@ -131,12 +132,12 @@ typedef struct sf_activity {
     sf_bursts network;
 } sf_activity;
 
-/** SF_NO_MEMORY; sf_activity_free whatever happened. */
+/** Computes all of `activity`. SF_NO_MEMORY. Free with sf_activity_free, also after an error. */
 int sf_activity_find(sf_activity *activity, const sf_recording *recording, const sf_activity_options *options,
                      sf_error *error);
 void sf_activity_free(sf_activity *activity);
 
-/** Fills in the measures up to SF_MEASURE_NETWORK_UNITS, NaN where there is nothing to take one of. */
+/** Fills in the measures up to SF_MEASURE_NETWORK_UNITS; NaN where a measure is undefined. */
 void sf_activity_measure(const sf_activity *activity, double values[SF_MEASURES]);
 
 /** Of a unit's drawings, means. */
@@ -145,26 +146,27 @@ typedef struct sf_unit_chance {
 } sf_unit_chance;
 
 /**
- * The measures of bursts as chance gives them, the mean of SF_CHANCE_ROUNDS drawings; NaN of all others.
- * Bursts of units are those of Poisson trains that keep of each unit the spikes in every 10 s of recorded
- * time, and its shortest interval; network bursts those of the unit's own trains, each shifted round the
- * recorded time as a whole. Durations, spikes and units of bursts are 0 where no drawing has a burst.
- * Limits that a definition takes from a train are taken anew from each drawing. `units`, of every unit of the
- * recording, may be NULL.
+ * Burst measures expected by chance: the mean over SF_CHANCE_ROUNDS drawings; all other measures are NaN.
+ * Unit bursts are found in Poisson trains that keep, for each unit, the number of spikes in every 10 s of
+ * recorded time and its shortest interval. Network bursts are found in the units' own trains, each circularly
+ * shifted in recorded time. Durations, spikes and units of bursts are 0 if no drawing has a burst. Burst
+ * limits that the definition derives from a train are derived anew for each drawing. `units` has one entry
+ * per unit of the recording, or is NULL.
  */
 int sf_activity_chance(double chance[SF_MEASURES], sf_unit_chance *units, const sf_recording *recording,
                        const sf_activity_options *options, uint64_t seed, sf_error *error);
 
 #define SF_CHANCE_ROUNDS 20
 
-/** The recording with the unit's own trains, each shifted round the recorded time as a whole, as
- * sf_activity_chance shifts them in this round. All but `spikes`, which sf_free takes whatever happened, is
- * the recording's. SF_NO_MEMORY. */
+/** Copies the recording and shifts each unit's train circularly in recorded time, as sf_activity_chance does
+ * in this round. `shifted` owns only `spikes` (free with sf_free, also after an error); everything else
+ * belongs to `recording`. SF_NO_MEMORY. */
 int sf_activity_shift(sf_recording *shifted, const sf_recording *recording, uint64_t seed, uint64_t round,
                       sf_error *error);
 
-/** What the graph of those that take part is like (NULL: all), every edge alike, beside as many rewired
- * graphs; docs/network.md has each measure. SF_NO_MEMORY; sf_network_measures_free whatever happened. */
+/** Measures of the unweighted graph of the vertices in takes_part (NULL: all), and of `rewired` rewired
+ * graphs for comparison; docs/network.md defines each measure. SF_NO_MEMORY. Free with
+ * sf_network_measures_free, also after an error. */
 int sf_network_measure(sf_network_measures *measures, const sf_graph *graph, const bool *takes_part,
                        uint32_t rewired, sf_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of bursts, and of what is active. */
+/* Options of bursts and of active units. */
 #include "analysis/activity.h"
 
 #include "core/error.h"

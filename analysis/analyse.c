@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Analyses of a recording by their names, as synfire/recording.h offers them. */
+/* Analyses of a recording by name, as synfire/recording.h offers them. */
 #include "analysis/burst_report.h"
 #include "analysis/criticality.h"
 #include "analysis/response_report.h"
@@ -15,7 +15,8 @@
 
 /* ---- options in words ---- */
 
-/* What options may be of: rows of tables, each with its struct, and chains where an analysis takes any. */
+/* What options may refer to: option rows, each table with its struct, and chains if the analysis takes any.
+ */
 typedef struct options_of {
     struct {
         const sf_key_table *table;
@@ -57,7 +58,7 @@ static int read_row(const sf_key *key, const sf_key_table *table, void *of, cons
         return status == SF_OK ? SF_OK : sf_fail(error, (sf_status)status, name, "%s", reason.text);
     }
     if (sf_key_parse(key, of, value)) {
-        if (key->type == SF_KEY_TEXT) /* which the rows leave to whoever has the text */
+        if (key->type == SF_KEY_TEXT) /* rows do not store texts, which they do not own */
             *(const char **)sf_key_at(key, of) = value;
         return SF_OK;
     }
@@ -70,7 +71,7 @@ static int read_row(const sf_key *key, const sf_key_table *table, void *of, cons
     return status;
 }
 
-/* "branching-bin=4": an option as the command has it. */
+/* Reads an option in the form of the command, such as "branching-bin=4". */
 static int read_option(options_of *options, const char *option, sf_error *error)
 {
     char name[64];

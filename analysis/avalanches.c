@@ -16,7 +16,7 @@ static sf_span interval_at(const sf_recording *recording, size_t i)
     return recording->observed_count > 0 ? recording->observed[i] : recording->recorded;
 }
 
-/* The spikes of an interval, from *from on, where those of the one before it end. */
+/* Number of spikes in an observed interval; *from is the index of its first, and advances past it. */
 static size_t spikes_of(const sf_recording *recording, sf_span span, size_t *from)
 {
     while (*from < recording->spike_count && recording->spikes[*from].time_ns < span.start_ns)
@@ -99,7 +99,7 @@ void sf_population_free(sf_population *population)
 typedef struct finder {
     sf_avalanches *avalanches;
     const sf_recording *recording;
-    uint64_t *seen; /* by unit: the number + 1 of the last avalanche that it fired in */
+    uint64_t *seen; /* per unit: 1 + index of the last avalanche in which it fired */
     uint64_t number;
 } finder;
 
@@ -124,7 +124,7 @@ static int take(finder *f, sf_span span, size_t from, size_t to, int64_t first_b
     return SF_OK;
 }
 
-/* Of an interval of observation with the spikes from..end-1. */
+/* Finds the avalanches in an observed interval, whose spikes are from .. end - 1. */
 static int find_within(finder *f, sf_span span, size_t from, size_t end, sf_error *error)
 {
     const sf_spike *spikes = f->recording->spikes;

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The spikes of all units counted in bins, and neuronal avalanches as Beggs and Plenz (J Neurosci 23 (2003),
- * 11167) define them: bins in a row that hold spikes, between two that hold none. Size is the number of
- * spikes, duration that of bins. Bins begin anew with each interval of observation; an avalanche that an
- * empty bin of the same interval does not end on both sides is left out, for its size is not known.
+ * Population spike counts in bins, and neuronal avalanches as Beggs and Plenz (J Neurosci 23 (2003), 11167)
+ * define them: consecutive bins with spikes between two empty bins. Size is the number of spikes, duration
+ * the number of bins. Binning restarts with each observed interval. An avalanche without an empty bin of the
+ * same interval on both sides is left out, because its size is unknown.
  */
 #ifndef SF_ANALYSIS_AVALANCHES_H
 #define SF_ANALYSIS_AVALANCHES_H
 
 #include "core/recording.h"
 
-/** The mean interval from a spike of any unit to the next within an interval of observation, the bin of Beggs
- * and Plenz; at least 1 ns, 0 where there is none. */
+/** Mean interval between consecutive spikes of the population within an observed interval, the bin width of
+ * Beggs and Plenz; at least 1 ns, 0 if there is no interval. */
 int64_t sf_population_interval_ns(const sf_recording *recording);
 
-/** Spikes in bins, one interval of observation after the other, each of whole bins. */
+/** Population spike counts per bin; the whole bins of one observed interval follow those of the one before.
+ */
 typedef struct sf_population {
     int64_t bin_ns;
     double *counts;
-    size_t *first; /**< interval_count + 1: the bins of an interval begin there */
+    size_t *first; /**< interval_count + 1: index of each observed interval's first bin */
     size_t interval_count, bins;
     uint64_t spikes; /**< in all of them */
 } sf_population;
 
-/** SF_NO_MEMORY, SF_USAGE of more than 2^31 bins. sf_population_free whatever happened. */
+/** Counts spikes in bins. SF_NO_MEMORY; SF_USAGE for more than 2^31 bins. Free with sf_population_free, also
+ * after an error. */
 int sf_population_count(sf_population *population, const sf_recording *recording, int64_t bin_ns,
                         sf_error *error);
 void sf_population_free(sf_population *population);
@@ -42,7 +44,7 @@ typedef struct sf_avalanches {
     size_t count, capacity;
 } sf_avalanches;
 
-/** bin_ns > 0. SF_NO_MEMORY. sf_avalanches_free whatever happened. */
+/** Finds all avalanches at bin_ns > 0. SF_NO_MEMORY. Free with sf_avalanches_free, also after an error. */
 int sf_avalanches_find(sf_avalanches *avalanches, const sf_recording *recording, int64_t bin_ns,
                        sf_error *error);
 void sf_avalanches_free(sf_avalanches *avalanches);

@@ -11,13 +11,13 @@
 
 /* ---- sums of blocks ---- */
 
-/* Of the pairs of bins (t, t + k) of a block, less the mean of all bins. */
+/* Sums over the pairs of bins (t, t + k) of a block, after subtracting the mean of all bins. */
 typedef struct sums {
     double pairs, x, y, xx, xy;
 } sums;
 
 typedef struct block {
-    size_t from, to, end; /* its bins; end: of its interval of observation */
+    size_t from, to, end; /* from, to: its bins; end: that of its observed interval */
 } block;
 
 typedef struct blocks {
@@ -65,7 +65,8 @@ static void add_up_block(sums *of, const blocks *all, const block *b)
     }
 }
 
-/* Whole blocks of each interval; what is left of it is part of its last one where it is less than half. */
+/* Cuts each observed interval into whole blocks; a rest shorter than half a block is added to the last one.
+ */
 static int cut_blocks(blocks *all, const sf_population *population, sf_error *error)
 {
     size_t capacity = 0;
@@ -87,7 +88,7 @@ static int cut_blocks(blocks *all, const sf_population *population, sf_error *er
     return SF_OK;
 }
 
-/* r_k of these blocks, each as often as `times` says. */
+/* Computes r_k from these blocks, each counted times[block] times. */
 static void find_slopes(double *r, const blocks *all, const double *times)
 {
     for (size_t k = 0; k < all->lags; k++) {
@@ -107,12 +108,12 @@ static void find_slopes(double *r, const blocks *all, const double *times)
 
 /* ---- exponentials ---- */
 
-/* b m^k + c, and the squares that it leaves. */
+/* b m^k + c, and its squared error. */
 typedef struct decay {
     double m, b, c, squares;
 } decay;
 
-/* The best b, and with a constant c, of this m: linear least squares. */
+/* The best b (and c, with a constant) for a given m: linear least squares. */
 static decay fit_given(const double *r, size_t lags, double m, bool constant)
 {
     double n = (double)lags, e = 0, ee = 0, er = 0, sum = 0, rr = 0, power = 1;
@@ -136,10 +137,10 @@ static decay fit_tau(const double *r, size_t lags, double log_tau, bool constant
 }
 
 #define GRID 40
-#define LONGEST 100 /* time constants are looked for up to so many times the longest lag, ... */
+#define LONGEST 100 /* time constants are searched up to this multiple of the longest lag, ... */
 
-/* ... with a constant up to that lag, for beyond it both would be one. On a grid of logarithms, and then by
- * the golden section around the best. */
+/* ... with a constant only up to the longest lag, because beyond it decay and constant cannot be told apart.
+ * Searches a logarithmic grid, then by golden section around the best. */
 static decay fit_decay(const double *r, size_t lags, bool constant)
 {
     double from = log(0.1), step = (log((constant ? 1 : LONGEST) * (double)lags) - from) / GRID;
@@ -205,7 +206,7 @@ static void draw_blocks(double *times, size_t count, sf_random *random)
         times[sf_random_below(random, count)]++;
 }
 
-/* `room` holds r_k of a drawing and the sums of their squares. */
+/* `room` holds the r_k of a drawing and the sums of their squares. */
 static void draw_all(drawings *d, sf_branching *found, const blocks *all, double *room, uint64_t seed)
 {
     size_t lags = all->lags;
@@ -228,7 +229,7 @@ static void draw_all(drawings *d, sf_branching *found, const blocks *all, double
     sf_reals_sort(d->m, SF_BRANCHING_ROUNDS);
 }
 
-/* Two and a half percent of the drawings lie outside on either side. */
+/* The interval leaves out 2.5 % of the drawings on either side. */
 static void find_interval(sf_branching *found, const drawings *d)
 {
     found->low = d->m[SF_BRANCHING_ROUNDS / 40];
@@ -242,7 +243,7 @@ static double tau_of(const sf_branching *found, double m)
 
 /* ---- when not to believe it ---- */
 
-/* The cosine of a frequency that takes most of the residuals of the fit with a constant. */
+/* The cosine of one frequency that best explains the residuals of the fit with a constant. */
 typedef struct cosine {
     double cycles, amplitude, share; /* cycles: in a bin */
 } cosine;
@@ -251,7 +252,8 @@ static cosine find_cosine(const double *rest, size_t lags)
 {
     cosine best = {0};
     double all = dot(rest, rest, lags), n = (double)lags;
-    for (size_t half = 3; half <= lags; half++) { /* from one and a half cycles on, by halves */
+    for (size_t half = 3; half <= lags;
+         half++) { /* frequencies from 1.5 cycles on, in steps of half a cycle */
         double omega = M_PI * (double)half / n, a = 0, b = 0;
         for (size_t k = 0; k < lags; k++) {
             a += rest[k] * cos(omega * (double)(k + 1));
@@ -293,14 +295,14 @@ static void look_at_rest(sf_branching *found, const decay *with, double *rest)
         found->cautions |= SF_BRANCHING_MISFIT;
 }
 
-/* The probability that chi squared of so many degrees of freedom is greater (Wilson and Hilferty 1931). */
+/* Tail probability of chi squared with `degrees` of freedom (Wilson and Hilferty 1931). */
 static double chi_squared_p(double x, double degrees)
 {
     double part = 2 / (9 * degrees);
     return erfc((cbrt(x / degrees) - (1 - part)) / sqrt(part) * M_SQRT1_2) / 2;
 }
 
-/* The variance of the mean of so many bins by the fit, without its constant. */
+/* Variance of the mean of `bins` bins that the fit implies, without its constant. */
 static double variance_of_mean(const sf_branching *found, const decay *fit, double bins)
 {
     double m = fit->m, b = fit->b;
@@ -320,7 +322,7 @@ static double find_drift_p(const sf_branching *found, const blocks *all, const d
     return chi_squared_p(chi, (double)all->count - 1);
 }
 
-/* Whether a constant is needed beside the exponential, and one that the lags show. */
+/* Whether a constant beside the exponential is needed, and within the range of the lags. */
 static bool needs_offset(const sf_branching *found, const drawings *d, const decay *without,
                          const decay *with)
 {
@@ -332,7 +334,7 @@ static bool needs_offset(const sf_branching *found, const drawings *d, const dec
 
 /* ---- all of it ---- */
 
-/* The interval, and what of it may be believed. */
+/* Sets the interval and the cautions. */
 static void judge(sf_branching *found, const blocks *all, drawings *d, const decay *without,
                   const decay *with, double *room, uint64_t seed)
 {
@@ -384,7 +386,7 @@ static size_t longest_interval(const sf_population *population)
     return longest;
 }
 
-/* Zeroed but for what is known of the bins. */
+/* All zero except what the bins tell. */
 static sf_branching begin(const sf_population *population, size_t lags)
 {
     double bins = (double)population->bins;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A drawing that is as good so often ends the drawing: p is then their share (Besag and Clifford 1991). */
+/* Drawings stop after this many that are as good; p is then their fraction (Besag and Clifford 1991). */
 #define EXCEEDANCES 20
 
 /* ---- the window that most bursts have an event in ---- */
@@ -26,7 +26,7 @@ static int64_t step_of(const sf_burst_frame *frame)
     return step > 0 ? step : 1;
 }
 
-/* Windows that hold any time of any burst. */
+/* Grid over all windows that contain any time of any burst. */
 static grid grid_of(const sf_burst_frame *frame, const int64_t *zero_ns)
 {
     grid g = {.step_ns = step_of(frame), .width_ns = frame->window_ns};
@@ -45,7 +45,7 @@ static grid grid_of(const sf_burst_frame *frame, const int64_t *zero_ns)
     return g;
 }
 
-/* The time of an event that is moved on by so many ranks, from the burst's zero. */
+/* Time of an event, relative to the burst's zero, after rotating it by a number of ranks. */
 static int64_t event_ns(const sf_burst_frame *frame, const sf_burst_train *train, size_t event,
                         int64_t zero_ns, uint32_t moved)
 {
@@ -62,7 +62,8 @@ static void mark(int32_t *steps, const grid *g, const sf_burst_frame *frame, con
     int64_t done = -1; /* the last window that is marked */
     while (turn < to && train->ranks[turn] + (size_t)moved < spikes)
         turn++;
-    for (size_t i = 0; i < to - from; i++) { /* in the order of the moved ones: from `turn` on, and round */
+    for (size_t i = 0; i < to - from;
+         i++) { /* in the order after rotation: from `turn` on, then from the start */
         size_t event = turn + i < to ? turn + i : turn + i - (to - from);
         int64_t at = event_ns(frame, train, event, zero_ns, moved) - g->low_ns;
         int64_t first = (at - g->width_ns) / g->step_ns + 1, last = at / g->step_ns;
@@ -116,7 +117,7 @@ bool sf_burst_place_nearest(int64_t *off_ns, const sf_burst_frame *frame, const 
     return found && llabs(*off_ns) <= frame->window_ns / 2 + step_of(frame);
 }
 
-/* ---- beside trains that begin anywhere in the burst ---- */
+/* ---- comparison with trains rotated within the burst ---- */
 
 static void measure_events(sf_sequence_place *place, const sf_burst_frame *frame, const sf_burst_train *train,
                            const int64_t *zero_ns, int64_t middle_ns)
@@ -170,17 +171,17 @@ int sf_burst_place_test(sf_sequence_place *place, const sf_burst_frame *frame, c
     return status;
 }
 
-/* ---- whether time courses are alike ---- */
+/* ---- similarity of time courses ---- */
 
 typedef struct course {
-    sf_rank *events; /* by time, in ns from the burst's zero; the index is the burst */
+    sf_rank *events; /* ordered by time (ns from the burst's zero); the index is the burst */
     double *weights; /* by burst */
 } course;
 
-/* Over all pairs of events, each with itself, too: their weights times exp(-distance / width). */
+/* Sum over all pairs of events, each with itself included, of their weights times exp(-distance / width). */
 static double sum_of_pairs(const course *c, size_t from, size_t end, double width_ns)
 {
-    double sum = 0, before = 0; /* the weights of those before, as they reach this one */
+    double sum = 0, before = 0; /* before: weights of earlier events, decayed to this one */
     for (size_t i = from; i < end; i++) {
         double weight = c->weights[c->events[i].index];
         if (i > from) before *= exp(-(c->events[i].amount - c->events[i - 1].amount) / width_ns);
@@ -247,7 +248,7 @@ static int by_lateness(const void *a, const void *b)
     return order != 0 ? order : (one->train > other->train) - (one->train < other->train);
 }
 
-/* Where the sum of weights, `without` one of them, reaches half: sums[i] is up to and with `late[i]`. */
+/* Index at which the cumulative weight, excluding `without`, reaches half; sums[i] includes late[i]. */
 static size_t middle_without(const double *sums, size_t count, size_t without, double weight)
 {
     double half = (sums[count - 1] - weight) / 2;

@@ -156,7 +156,7 @@ static bool is_recorded(const sf_burst_report *b, int64_t from_ns, int64_t to_ns
     return b->of.observed_count == 0 || (low < b->of.observed_count && b->of.observed[low].stop_ns >= to_ns);
 }
 
-/* The pause between two, s; NaN where some of it was not recorded. */
+/* Pause between two bursts in s; NaN if part of it was not recorded. */
 static double pause_s(const sf_burst_report *b, int64_t end_ns, int64_t next_ns)
 {
     return is_recorded(b, end_ns, next_ns) ? (double)(next_ns - end_ns) * 1e-9 : NAN;

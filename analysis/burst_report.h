@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Bursts of units and of the network, beside those of chance, as tables: what `synfire bursts` tells, in the
- * command and in the library alike. docs/bursts.md has the definitions.
+ * Bursts of units and of the network, with their chance levels, as tables: the output of `synfire bursts`,
+ * for the command and the library alike. docs/bursts.md has the definitions.
  */
 #ifndef SF_ANALYSIS_BURST_REPORT_H
 #define SF_ANALYSIS_BURST_REPORT_H
@@ -71,12 +71,13 @@ typedef struct sf_burst_report {
     sf_burst_summary_row summary[SF_BURST_SUMMARY];
 } sf_burst_report;
 
-/** The network's bursts, then those of each unit; sf_free takes them whatever happened. SF_NO_MEMORY. */
+/** Lists the network's bursts, then those of each unit. Free *rows with sf_free, also after an error.
+ * SF_NO_MEMORY. */
 int sf_burst_rows_list(sf_burst_row **rows, size_t *count, const sf_activity *activity, const sf_unit *units,
                        sf_error *error);
 
-/** `options` as sf_activity_check has them. SF_NO_MEMORY; sf_burst_report_free whatever happened. The
- * recording must outlive it. */
+/** `options` must have passed sf_activity_check. The recording must outlive the report. SF_NO_MEMORY. Free
+ * with sf_burst_report_free, also after an error. */
 int sf_burst_report_find(sf_burst_report *report, const sf_recording *recording,
                          const sf_burst_report_options *options, sf_error *error);
 void sf_burst_report_free(sf_burst_report *report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Right-looking by blocks (Golub and Van Loan, Matrix Computations, 4.2.5). Sums run over rows of memory, so
- * that compilers make vectors of them without changing their order. */
+/* Right-looking block algorithm (Golub and Van Loan, Matrix Computations, 4.2.5). Sums run along contiguous
+ * rows, so that compilers vectorise them without changing their order. */
 #include "analysis/cholesky.h"
 
 #include "core/memory.h"
@@ -14,7 +14,7 @@
 enum { BLOCK = 64, TILE = 512, WIDTH = SF_CHOLESKY_WIDTH };
 
 typedef struct factor {
-    double *matrix, *panel; /* the block's columns below it, transposed: [BLOCK][size] */
+    double *matrix, *panel; /* panel: the block's columns below it, transposed: [BLOCK][size] */
     size_t size, from, end; /* of the block */
 } factor;
 
@@ -58,7 +58,7 @@ static int solve_rows(void *context, unsigned worker, size_t tile)
     return 0;
 }
 
-/* Takes the block's part of row `i` from its columns from .. end - 1. */
+/* Subtracts the block's contribution from columns from .. end - 1 of row `i`. */
 static void take_from_row(const factor *f, size_t i, size_t from, size_t end)
 {
     double *restrict row = f->matrix + i * f->size;

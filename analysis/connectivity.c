@@ -232,7 +232,7 @@ static const edge_value edge_values[] = {
     {"confidence", confidence_of, false},
 };
 
-/* A column of a test without a value would let patterns ask for it and find nothing. */
+/* A test column without values is not offered, since patterns could ask for it and find nothing. */
 static bool is_given(const sf_connectivity *graph, const edge_value *column)
 {
     bool of_test = column->value == p_of || column->value == q_of || column->value == given_rest_of;
@@ -329,7 +329,7 @@ int sf_connectivity_csr(sf_csr *csr, const sf_connectivity *graph, const sf_unit
     return status;
 }
 
-/* Vertices by level and index: a counting sort over the levels. */
+/* Orders vertices by level and index, with a counting sort over the levels. */
 static void list_reached(sf_reach_result *reach, const sf_bfs_result *search, uint32_t vertices,
                          uint64_t *starts)
 {
@@ -357,7 +357,7 @@ static sf_delay delay_of(const sf_connectivity *graph, uint64_t edge)
     return graph->links[graph->is_tiling ? 0 : edge].delay;
 }
 
-/* Level by level: paths[v] is final before the first edge from v is looked at. */
+/* Proceeds level by level: paths[v] is final before the first edge from v is visited. */
 static void find_delays(sf_reach_result *reach, sf_delay *paths, sf_bfs_result *search,
                         const sf_connectivity *graph, const sf_csr *csr)
 {

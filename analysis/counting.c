@@ -59,7 +59,7 @@ static int list_windows(sf_episodes *e, const sf_counting_options *asked, sf_err
     return sf_windows_list(&e->windows, e->recording, &rule, error);
 }
 
-/* Where it was counted at last, and why not elsewhere: a device may fail at any job. */
+/* Records where the last count ran, and why not elsewhere: a device may fail at any job. */
 static void tell_where(sf_episodes *e, const sf_counter *counter, double since)
 {
     const char *note, *device = sf_counter_device(counter, &note);
@@ -85,8 +85,8 @@ static int count_all(sf_episodes *e, sf_counter *counter, const sf_progress *pro
     return status;
 }
 
-/* The newest correlogram beside the surrogates of the test; of one that makes none, or of what has no
- * verdict, nothing. */
+/* Adds the test's surrogates to the newest correlogram; does nothing if the test makes none, or the link was
+ * not tested. */
 static int shift_link(sf_episodes *e, sf_error *error)
 {
     const sf_significance_options *how = &e->significance.options;
@@ -102,7 +102,7 @@ static int shift_link(sf_episodes *e, sf_error *error)
                                 error);
 }
 
-/* Reaches as far as the longest delay of the link twice over, and 50 ms at least; at most 200 bins a side. */
+/* Half-width is twice the longest delay of the link, at least 50 ms; at most 200 bins per side. */
 static int correlate_link(sf_episodes *e, uint32_t from, uint32_t to, sf_delay delay, sf_error *error)
 {
     int64_t reach = 2 * delay.high_ns > 50 * SF_MILLISECOND ? 2 * delay.high_ns : 50 * SF_MILLISECOND;
@@ -183,7 +183,7 @@ int sf_episodes_test_given(sf_episodes *e, const sf_significance_options *option
                                                  : status; /* as they are now known */
 }
 
-/* Those within the limits, in their order. */
+/* Keeps the episodes within the limits, in their order. */
 static void keep_within(sf_episodes *e, sf_limits limits)
 {
     size_t kept = 0;
@@ -205,7 +205,7 @@ static int open_counter(sf_counter **counter, const sf_episodes *e, const sf_cou
     return status == SF_OK ? sf_counter_use(*counter, asked->device, error) : status;
 }
 
-/* Tests, and leaves out what is not within the limits. */
+/* Tests, and removes what is not within the limits. */
 static int test(sf_episodes *e, const sf_counting_options *asked, sf_counter **counter,
                 const sf_progress *progress, sf_error *error)
 {

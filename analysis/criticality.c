@@ -71,7 +71,8 @@ static int find_growth(growth *found, const sf_avalanches *avalanches, uint64_t 
 
 /* ---- shapes ---- */
 
-/* Adds the spikes of an avalanche where they are of its duration: a bin spreads over the points it covers. */
+/* Adds the spikes of an avalanche to its duration's mean shape; a bin is spread over the points that it
+ * covers. */
 static void add_shape(double *points, const sf_avalanche *a, const sf_recording *recording, int64_t bin_ns)
 {
     double share = (double)SF_SHAPE_POINTS / (double)a->bins;

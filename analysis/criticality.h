@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How near a network is to criticality: its branching ratio (analysis/branching.h), its avalanches
- * (analysis/avalanches.h), power laws of their sizes and durations (analysis/power_fit.h), how size grows
- * with duration, and the mean shape. docs/criticality.md says what each may be believed for.
+ * Closeness of a network to criticality: branching ratio (analysis/branching.h), avalanches
+ * (analysis/avalanches.h), power laws of their sizes and durations (analysis/power_fit.h), growth of size
+ * with duration, and mean shape. docs/criticality.md says how far to trust each.
  *
- * Crackling noise (Sethna, Dahmen and Myers, Nature 410 (2001), 242): where sizes have the exponent a_s,
- * durations a_d and the mean size of avalanches of duration T grows as T^g, a critical system has
- * g = (a_d - 1) / (a_s - 1). g is that of least squares of ln mean size by ln T, weighted by numbers, from
- * the xmin of durations on. How far both are apart is the deviation (Ma et al., Neuron 104 (2019), 655).
+ * Crackling noise (Sethna, Dahmen and Myers, Nature 410 (2001), 242): if sizes have the exponent a_s,
+ * durations the exponent a_d, and the mean size of avalanches of duration T grows as T^g, a critical system
+ * has g = (a_d - 1) / (a_s - 1). g is the slope of the least-squares fit of ln mean size to ln T, weighted by
+ * the number of avalanches, from the xmin of durations on. The deviation is the difference between both (Ma
+ * et al., Neuron 104 (2019), 655).
  *
- * The share of its own: how much of the covariance at the lags up to the time constant units have each by
- * itself, as bursts and refractory times do: that of trains shifted against each other over the recording's.
+ * Own share: the fraction of the covariance at lags up to the time constant that units produce individually,
+ * by bursts and refractory times: the covariance of trains shifted against each other over that of the
+ * recording.
  */
 #ifndef SF_ANALYSIS_CRITICALITY_H
 #define SF_ANALYSIS_CRITICALITY_H
@@ -23,7 +25,7 @@
 #include <synfire/table.h>
 
 typedef struct sf_criticality_options {
-    int64_t avalanche_bin_ns; /**< 0: the mean interval of the population */
+    int64_t avalanche_bin_ns; /**< 0: the mean interval between spikes of the population */
     int64_t branching_bin_ns; /**< of the branching ratio */
     uint64_t lags;            /**< of its fit, in these bins */
     uint64_t rounds;          /**< drawings from each power law; 0: no p */
@@ -42,7 +44,7 @@ typedef struct sf_shape_point {
     double position, spikes, relative;
 } sf_shape_point;
 
-/** What there is a number of; rows of the table `criticality`. */
+/** A scalar result; a row of the table `criticality`. */
 typedef struct sf_criticality_measure {
     const char *measure;
     double value, low, high, chance;
@@ -97,12 +99,13 @@ typedef struct sf_criticality {
     double duration_s;
 } sf_criticality;
 
-/** SF_USAGE of bins too many, SF_NO_MEMORY, SF_CANCELLED. sf_criticality_free whatever happened. */
+/** SF_USAGE for too many bins, SF_NO_MEMORY, SF_CANCELLED. Free with sf_criticality_free, also after an
+ * error. */
 int sf_criticality_find(sf_criticality *found, const sf_recording *recording,
                         const sf_criticality_options *options, const sf_progress *progress, sf_error *error);
 
-/** The branching ratio alone: its measures, its autocorrelation and its cautions as sf_criticality_find has
- * them, and nothing of avalanches. */
+/** Computes only the branching ratio: its measures, autocorrelation and cautions as in sf_criticality_find,
+ * without avalanches. */
 int sf_criticality_find_branching(sf_criticality *found, const sf_recording *recording,
                                   const sf_criticality_options *options, const sf_progress *progress,
                                   sf_error *error);

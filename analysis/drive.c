@@ -18,9 +18,8 @@ typedef struct comparison {
     sf_drive_pairs *pairs;
     sf_binned repeats;
     uint32_t reach;
-    uint32_t *counts; /* per worker, of all units, twice */
-    double *after,
-        *before; /* of each unit: shares of the bins that lie within the lags after, before a spike */
+    uint32_t *counts;       /* per worker, of all units, twice */
+    double *after, *before; /* per unit: fraction of bins within the lags after a spike; before a spike */
     double edge_filter[SF_DRIVE_EDGE_LAGS], edge_tries;
 } comparison;
 
@@ -29,8 +28,8 @@ static uint32_t bin_at(const sf_binned *trains, size_t place)
     return trains->spikes[trains->places[place]].bin;
 }
 
-/* Bins that lie up to `last` bins after a spike of the unit, each once; before one there are as many, but for
- * the ends of recorded time, where a few are cut off. */
+/* Fraction of bins up to `last` bins after a spike of the unit, each counted once. For bins before a spike
+ * the fraction is the same, except for a few cut off at the ends of recorded time. */
 static double tiled_share(const sf_binned *trains, size_t unit, uint32_t last)
 {
     double tiled = 0;
@@ -41,7 +40,7 @@ static double tiled_share(const sf_binned *trains, size_t unit, uint32_t last)
     return tiled / trains->bins;
 }
 
-/* How many spikes of the first have one of the second first_lag .. last_lag bins after them. */
+/* Number of spikes of `from` that are followed by one of `to` within first_lag .. last_lag bins. */
 static double count_followed(const sf_drive_job *job, size_t from, size_t to)
 {
     const sf_binned *trains = job->trains;
@@ -55,7 +54,7 @@ static double count_followed(const sf_drive_job *job, size_t from, size_t to)
     return (double)followed;
 }
 
-/* How many spikes of the second have one of the first so many bins before them. */
+/* Number of spikes of `to` that are preceded by one of `from` within these lags. */
 static double count_preceded(const sf_drive_job *job, size_t from, size_t to)
 {
     const sf_binned *trains = job->trains;
@@ -69,12 +68,12 @@ static double count_preceded(const sf_drive_job *job, size_t from, size_t to)
     return (double)preceded;
 }
 
-/* The normal variable that is as unlikely as it is that the greatest of so many is `z` (Sidak 1967), with its
- * sign. So what most pairs are like has one middle, not one on either side of 0. */
+/* Converts z, the maximum of `tried` normal variables, to the normal variable with the same tail probability
+ * and sign (Sidak 1967). The null then has a single mode, not one on either side of 0. */
 static double as_of_one(double z, double tried)
 {
     double away = fabs(z), least = sqrt(fmax(0, away * away - 2 * log(fmax(tried, 1))));
-    if (tried <= 1 || away > 6) /* where the two differ by less than a hundredth */
+    if (tried <= 1 || away > 6) /* the approximation then errs by less than a hundredth */
         return copysign(least, z);
     double p = -expm1(tried * log1p(-erfc(away * M_SQRT1_2))), step = 1;
     for (int round = 0; round < 50 && fabs(step) > 1e-9; round++) {
@@ -208,7 +207,7 @@ static double count_coincidences(const sf_binned *trains, size_t from, size_t to
     return (double)count;
 }
 
-/* The normal variable, 0 to 38, that is exceeded with this chance. */
+/* The normal deviate, 0 to 38, with upper tail probability p. */
 static double normal_beyond(double p)
 {
     double low = 0, high = 38;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The edges of a graph of drive: which pairs stand out from most others, and from their surrogates. */
+/* Edges of a graph of drive: pairs that stand out from most other pairs, and from their surrogates. */
 #include "analysis/drive.h"
 #include "analysis/links.h"
 
@@ -22,13 +22,13 @@ typedef struct drive {
     const sf_drive_options *how;
     sf_drive_job job;
     sf_binned trains;
-    sf_span whole; /* where the recording has no observed spans */
+    sf_span whole; /* used if the recording has no observed spans */
     sf_drive_pairs pairs;
     size_t count;   /* pairs that are compared */
     size_t *places; /* of these in `pairs` */
     double *scores, *confidence;
-    uint32_t *as_far;         /* surrogates as far out on the side of the score */
-    double *highest, *lowest; /* statistic of any pair in each surrogate */
+    uint32_t *as_far;         /* number of surrogates at least as extreme on the side of the score */
+    double *highest, *lowest; /* extreme statistics of any pair in each surrogate */
 } drive;
 
 static int choose_lags(sf_drive_job *job, const sf_drive_options *how, sf_error *error)
@@ -70,8 +70,9 @@ static void list_pairs(drive *d)
             if (are_compared(d, from, to)) d->places[d->count++] = from * units + to;
 }
 
-/* What most pairs are like. Where most have no coincidence they differ by less than counting alone makes of a
- * pair, whose standard deviation is 1: one coincidence would stand out. */
+/* Estimates the null from all pairs. If most pairs have no coincidence, their spread is smaller than the
+ * counting noise of a pair, whose standard deviation is 1, and a single coincidence would stand out; so the
+ * spread is at least 1. */
 static sf_drive_null find_null(drive *d)
 {
     for (size_t i = 0; i < d->count; i++)
@@ -82,7 +83,7 @@ static sf_drive_null find_null(drive *d)
     return null;
 }
 
-/* Scores against what most pairs are like; of few coincidences no more than they can tell. */
+/* Scores pairs against the null; a pair with few coincidences scores at most sf_drive_most_score. */
 static int score_pairs(drive *d, sf_error *error)
 {
     const sf_drive_null null = find_null(d);
@@ -99,7 +100,7 @@ static int score_pairs(drive *d, sf_error *error)
 
 /* ---- surrogates ---- */
 
-/* Segments as a test of episodes chooses them. */
+/* Segments are chosen as in a test of episodes. */
 static sf_surrogate_rule rule_of(const drive *d)
 {
     const sf_recording *r = d->recording;
@@ -127,7 +128,7 @@ static void compare_with(drive *d, const sf_drive_pairs *surrogate, uint32_t num
     }
 }
 
-/* Work on one surrogate is asked whether to go on, too. */
+/* Lets `progress` also stop the work within one surrogate. */
 typedef struct surrogate_progress {
     const drive *d;
     uint32_t number;
@@ -185,7 +186,7 @@ static double p_of(const drive *d, size_t i)
     return surrogates > 0 ? (1.0 + d->as_far[i]) / (1.0 + surrogates) : NAN;
 }
 
-/* Surrogates in which any pair lies as far out on its side. */
+/* Fraction of surrogates in which any pair is as extreme on its side. */
 static double q_of(const drive *d, size_t i)
 {
     uint32_t surrogates = d->how->surrogates, as_far = 0;
@@ -197,7 +198,7 @@ static double q_of(const drive *d, size_t i)
 
 /* ---- edges ---- */
 
-/* That as few coincidences as there may be would not stand out. */
+/* Whether even the smallest possible number of coincidences would not stand out. */
 static bool hides_troughs(const drive *d, size_t place)
 {
     size_t units = d->pairs.unit_count;

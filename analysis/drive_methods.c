@@ -7,8 +7,8 @@
 
 #define WIDTH_OF_LAST 1.5 /* the width of segment-shift, in largest delays */
 
-/* Segment-shift moves either train by an offset whose differences fall off linearly; so surrogates have the
- * mean of the correlogram under a triangle. */
+/* Segment-shift moves each of both trains by a random offset, so their difference has a triangular
+ * distribution: the surrogate mean is the correlogram averaged under a triangle. */
 static double surrogate_mean(const sf_drive_pair *pair, int32_t lag, int32_t width)
 {
     double sum = 0;
@@ -33,13 +33,14 @@ static sf_drive_found find_excess(const sf_drive_pair *pair)
 
 enum { LEAST_SURROUND = 3, MOST_SURROUND = 8, LEAST_SEEN = 2, MOST_SEEN = 6, HALF = SF_DRIVE_EDGE_LAGS / 2 };
 
-/* How far the edge filter with these windows, smoothed by a running sum, weighs the lag `away` from its
- * middle: the window that is seen counts 2 / seen in all, and those around it -1 / surround each. */
+/* Weight, at the lag `away` from its middle, of the edge filter with these windows after a running sum. Each
+ * lag of the inner window weighs 2 / seen, each lag of the surrounds -1 / surround. */
 static double edge_weight(int32_t surround, int32_t seen, int32_t away)
 {
     double weight = 0;
     for (int32_t sum = 0; sum < seen; sum++) {
-        int32_t at = away + surround + seen - 1 - sum; /* in the filter, of 2 surround + seen lags */
+        int32_t at =
+            away + surround + seen - 1 - sum; /* index in the filter, which has 2 surround + seen lags */
         if (at < 0 || at >= 2 * surround + seen) continue;
         weight += at >= surround && at < surround + seen ? 2.0 / seen : -1.0 / surround;
     }
@@ -64,7 +65,8 @@ static double filtered(const double *weights, int32_t away)
     return sum;
 }
 
-/* Neighbours share what lies under both (Bretherton et al., J Climate 12, 1999). */
+/* Neighbouring outputs are correlated, because their filters overlap (Bretherton et al., J Climate 12, 1999).
+ */
 double sf_drive_edge_tries(const double *weights, uint32_t lags)
 {
     double sum = 1;
@@ -80,7 +82,7 @@ static double spread(double spikes, double bins)
     return sqrt(spikes * (1 - spikes / bins));
 }
 
-/* The filter has a sum of 0, so the mean that a normalised cross-correlation takes off falls out. */
+/* The filter sums to 0, so subtracting a mean, as normalised cross-correlation does, would change nothing. */
 static sf_drive_found find_tspe(const sf_drive_pair *pair)
 {
     sf_drive_found found = {.first = pair->first_lag, .last = pair->first_lag};
@@ -100,14 +102,16 @@ static sf_drive_found find_tspe(const sf_drive_pair *pair)
 
 /* ---- transfer entropy with delay ---- */
 
-/* What bins of one kind add, in bits: how much better the past of both tells what comes than that of one. */
+/* Contribution of bins of one kind, in bits: how much better the past of both predicts the bin than the past
+ * of one. */
 static double bits(double these, double with_past, double alike, double without)
 {
     return these > 0 ? these * log2(these / with_past / (alike / without)) : 0;
 }
 
-/* Of bins by whether the second fires in them, whether it fired in the one before, and whether the first
- * fired so many bins before: those of a first that fired are counted, the rest follow. */
+/* Classifies bins by whether the second fires, whether it fired in the bin before, and whether the first
+ * fired `lag` bins before. Only bins in which the first fired are counted; the other classes follow from
+ * totals. */
 static double entropy_at(const sf_drive_pair *p, uint32_t lag)
 {
     const double now = p->counts[lag], before = p->counts[(int32_t)lag - 1], both = p->repeats[lag];
@@ -134,7 +138,7 @@ static sf_drive_found find_transfer_entropy(const sf_drive_pair *pair)
         if (entropy > fabs(found.value))
             found = (sf_drive_found){.value = more ? entropy : -entropy, .first = lag, .last = lag};
     }
-    /* Twice the spikes' log likelihood ratio, whose root is like a normal variable (Wilks 1938). */
+    /* Twice the log likelihood ratio is chi squared (Wilks 1938), and its root like a normal variable. */
     found.error = sqrt(fabs(found.value) / (2 * M_LN2 * pair->bins));
     found.tried = pair->last_lag - pair->first_lag + 1;
     return found;

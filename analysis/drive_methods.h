@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Methods that look at one pair of units at a time, and the regression, which looks at all. */
+/** Methods that process one pair of units at a time, and the regression, which processes all at once. */
 #ifndef SF_ANALYSIS_DRIVE_METHODS_H
 #define SF_ANALYSIS_DRIVE_METHODS_H
 
@@ -18,59 +18,61 @@ typedef struct sf_drive_job {
     const sf_progress *progress; /**< or NULL */
 } sf_drive_job;
 
-/** Of every pair [from * unit_count + to]; those of silent units and of a unit with itself are 0. */
+/** Results per ordered pair, at [from * unit_count + to]; 0 for silent units and for a unit with itself. */
 typedef struct sf_drive_pairs {
     size_t unit_count;
     double *value;         /**< the method's own measure, with a sign */
     double *statistic;     /**< by which pairs are compared */
     double *counts;        /**< coincidences within the lags */
-    uint8_t *first, *last; /**< the lags in which the effect is greatest */
+    uint8_t *first, *last; /**< lag window with the largest effect */
 } sf_drive_pairs;
 
 /** What a method sees of a pair. */
 typedef struct sf_drive_pair {
     const uint32_t *counts; /**< counts[lag]: how often the second fires `lag` bins after the first */
     const uint32_t
-        *repeats; /**< the same of bins in which the second fires after it fired in the one before */
+        *repeats; /**< the same, counting only bins in which the second also fired in the bin before */
     double from_spikes, to_spikes, to_repeats, bins;
-    double from_tiled, to_tiled; /**< shares of the bins within last_lag after the first, before the second */
-    double followed, preceded;   /**< spikes of the first that one of the second follows, and so on */
-    const double *edge_filter;   /**< of total spiking probability edges */
-    double edge_tries;           /**< of it at the lags asked for */
+    double from_tiled, to_tiled; /**< fraction of bins within last_lag after a spike of the first; before one
+                                    of the second */
+    double followed, preceded; /**< spikes of the first followed by one of the second; of the second preceded
+                                  by one of the first */
+    const double *edge_filter; /**< of total spiking probability edges */
+    double edge_tries;         /**< of it at the lags asked for */
     uint32_t first_lag, last_lag;
 } sf_drive_pair;
 
 typedef struct sf_drive_found {
     double value;
     uint32_t first, last; /**< lags */
-    double error; /**< standard deviation of the value of a pair that has nothing to do with each other; 0:
-                     its own */
-    double tried; /**< independent values that it is the greatest of; 0: it is of all lags */
+    double error; /**< standard deviation of the value of an independent pair; 0: the value itself is the
+                     statistic */
+    double tried; /**< number of independent values of which it is the maximum; 0: it covers all lags */
 } sf_drive_found;
 
 typedef struct sf_drive_way {
     const char *name;
-    uint32_t beyond;     /**< lags beyond the last that it looks at */
+    uint32_t beyond;     /**< number of lags beyond last_lag that it reads */
     double wider;        /**< and a multiple of the last beyond it */
     bool repeats, tiles; /**< it asks for these */
     sf_drive_found (*find)(const sf_drive_pair *pair);
 } sf_drive_way;
 
-/** By sf_drive_method; that of the regression has no `find`. */
+/** Indexed by sf_drive_method; the regression has no `find`. */
 extern const sf_drive_way sf_drive_ways[SF_DRIVE_METHODS];
 
-/** The edge filters of De Blasi et al. with their running sums, surrounds of 3 to 8 lags and windows of 2 to
- * 6, added up; the middle one is of the lag that is looked at. */
+/** Sum of the edge filters of De Blasi et al., running sums included, over surrounds of 3 to 8 lags and
+ * windows of 2 to 6; the middle weight belongs to the lag that is evaluated. */
 #define SF_DRIVE_EDGE_LAGS 27
 void sf_drive_edge_filter(double weights[SF_DRIVE_EDGE_LAGS]);
 
-/** How many independent values the filter gives at so many lags, by the squares of their correlations. */
+/** Effective number of independent filter outputs at `lags` lags, from their squared correlations. */
 double sf_drive_edge_tries(const double *weights, uint32_t lags);
 
-/** Lags to either side that counts must reach. */
+/** Number of lags on either side that the counts must cover. */
 uint32_t sf_drive_reach(const sf_drive_job *job);
 
-/** The regression of all pairs. SF_NO_MEMORY, SF_CANCELLED. */
+/** Computes the regression of all pairs. SF_NO_MEMORY, SF_CANCELLED. */
 int sf_drive_regress(sf_drive_pairs *pairs, const sf_drive_job *job, sf_error *error);
 
 #endif

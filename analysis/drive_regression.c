@@ -19,7 +19,7 @@
 
 enum { MOST_WINDOWS = 16, WIDTH = SF_CHOLESKY_WIDTH };
 
-/* What keeps G from being singular where two units fire alike; ten times as much where that is not enough. */
+/* Regularises G if two units fire alike; multiplied by ten if that is not enough. */
 #define RIDGE 1e-6
 
 typedef struct window {
@@ -34,12 +34,12 @@ typedef struct regression {
     size_t window_count, unit_count, size; /* units that fire; rows of G */
     uint32_t *units, reach;                /* those, by row / window_count */
     double *covariance, *with_next;        /* G; [row][unit] h */
-    double *errors;                        /* of the effect of a unit, but for the root of T */
-    uint32_t *counts;                      /* per worker */
-    double *right;                         /* per worker */
+    double *errors;   /* standard error of the effect of each unit, except for the root of T */
+    uint32_t *counts; /* per worker */
+    double *right;    /* per worker */
 } regression;
 
-/* Windows of lags first .. last, each as long as what lies before it. */
+/* Divides lags first .. last into windows, each as long as everything before it. */
 static void divide(regression *r, uint32_t first, uint32_t last, bool asked)
 {
     for (uint32_t lag = first; lag <= last;) {
@@ -60,7 +60,7 @@ static double spread_of(const regression *r, size_t unit)
     return sqrt(share * (1 - share));
 }
 
-/* Covariance of a unit's bins with those of another so many bins later, given how often both fire so. */
+/* Covariance of the bins of two units at a lag, from the number of coincidences at that lag. */
 static double covariance_of(const regression *r, double counted, size_t from, size_t to, double lags)
 {
     const sf_binned *trains = r->job->trains;
@@ -68,7 +68,8 @@ static double covariance_of(const regression *r, double counted, size_t from, si
     return (counted - lags * by_rates) / trains->bins / (spread_of(r, from) * spread_of(r, to));
 }
 
-/* Over the lags of both windows: the first `p` bins before now, the second `q`, and so p - q apart. */
+/* Sums counts over the lags between two windows: a bin p back in one and q back in the other are p - q apart.
+ */
 static double count_between(const regression *r, const uint32_t *counts, const window *one,
                             const window *other)
 {
@@ -118,7 +119,7 @@ static double weight_of(const window *w)
     return w->asked ? length_of(w) : 0;
 }
 
-/* The errors of a block of units: |L^-1 w|. */
+/* Standard errors of a block of units: |L^-1 w|. */
 static int solve_errors(void *context, unsigned worker, size_t block)
 {
     const regression *r = context;
@@ -140,7 +141,7 @@ static int solve_errors(void *context, unsigned worker, size_t block)
     return SF_OK;
 }
 
-/* What the solution says of one unit's effect on another; beta[k * WIDTH] is of window k. */
+/* Extracts the effect of one unit on another from the solution; beta[k * WIDTH] belongs to window k. */
 static void take_effect(const regression *r, size_t from, size_t to, const double *beta)
 {
     size_t place = r->units[from] * r->pairs->unit_count + r->units[to];
@@ -179,7 +180,7 @@ static int solve_effects(void *context, unsigned worker, size_t block)
     return SF_OK;
 }
 
-/* G with a ridge that lets it be factored; above its diagonal G itself stays, for another try. */
+/* Factors G plus a ridge; keeps G above the diagonal for another attempt with a larger ridge. */
 static int factor_covariance(regression *r)
 {
     int status = SF_DATA;

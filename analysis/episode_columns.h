@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Columns of what an episode is. ROW is a struct that points to an array of episodes and to their recording
- * (core/describe/column.h): of_episodes and of_recording are these members.
+ * Column definitions for tables with one row per episode. ROW is a struct whose members of_episodes and
+ * of_recording point to an array of episodes and to their recording (core/describe/column.h).
  */
 #ifndef SF_ANALYSIS_EPISODE_COLUMNS_H
 #define SF_ANALYSIS_EPISODE_COLUMNS_H
@@ -15,7 +15,7 @@ SF_SHARED_GETTER(sf_episode_get_unit);
 SF_SHARED_GETTER(sf_episode_get_name);
 SF_SHARED_GETTER(sf_episode_get_delay);
 
-/** Of a list of delays links, of others units. */
+/** Length of an array column: number of links for a list of delays, number of units for a list of units. */
 bool sf_episode_length(const sf_column_row *column, const void *of, size_t row, size_t *length);
 
 #define SF_OF_EPISODE(getter, of_episodes, of_recording)                                                     \

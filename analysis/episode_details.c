@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of each episode beside its count: bursts, delays, its reverse, electrodes, folding, spans. */
+/* Details of each episode besides its count: bursts, delays, its reverse, electrodes, folding, spans. */
 #include "analysis/episodes.h"
 #include "analysis/one_neuron.h"
 #include "core/error.h"
@@ -22,7 +22,7 @@ typedef struct looking {
     atomic_size_t done;
 } looking;
 
-/* Of longer chains and of a unit that follows itself it is not known what chance gives: all delays alike. */
+/* For longer chains, and if a unit follows itself, chance is unknown: all delays are treated alike. */
 static bool is_pair(const sf_episode *episode)
 {
     return episode->size == 2 && episode->units[0] != episode->units[1];
@@ -74,7 +74,7 @@ static int look_at_all(sf_episodes *e, const sf_counter *counter, const sf_progr
                  .own = sf_ranks_share(e->count)};
     e->details = sf_alloc(e->count, sizeof *e->details);
     int status = e->details != NULL && l.errors != NULL ? SF_OK : sf_fail_memory(error);
-    if (status == SF_OK && !goes_on(&l, 0)) /* this thread may come to have none of them */
+    if (status == SF_OK && !goes_on(&l, 0)) /* this thread may get no work at all, so it checks here */
         status = sf_fail(&l.errors[0], SF_CANCELLED, NULL, "stopped while looking at occurrences");
     if (status == SF_OK) status = sf_parallel_for(threads, l.own.last - l.own.first, look_at, &l);
     for (unsigned worker = 0; status != SF_OK && l.errors != NULL && worker < threads; worker++)
@@ -182,7 +182,7 @@ int sf_spans_count(uint64_t **counts, size_t *counted, sf_counter *counter, size
     return status;
 }
 
-/* In how many bursts or spans, whichever are more. */
+/* Counts the bursts or spans in which each episode occurs, whichever are more numerous. */
 static int count_stretches(sf_episodes *e, sf_error *error)
 {
     bool know_bursts = e->details != NULL && e->bursts.count > 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Episodes of a recording as text, and what else <synfire/mine.h> says of a recording. */
+/* Episodes of a recording as text, and other functions of <synfire/mine.h> on recordings. */
 #include "core/episode.h"
 #include "core/error.h"
 #include "core/memory.h"

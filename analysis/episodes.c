@@ -170,8 +170,8 @@ double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode
     return sf_expected_episode(episode, episodes->unit_spikes, sf_recording_duration_ns(episodes->recording));
 }
 
-/* Ends of the interval of a Poisson mean (Rothman and Boice 1979): within 1 % of the exact ones from a count
- * of 5 on. */
+/* Interval of a Poisson mean (Rothman and Boice 1979), within 1 % of the exact one for counts of at least 5.
+ */
 sf_ratio_interval sf_ratio_interval_of(uint64_t count, double expected)
 {
     if (!(expected > 0)) return (sf_ratio_interval){NAN, NAN};

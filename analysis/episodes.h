@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Episodes that were found or counted, and what is told of them: the result behind <synfire/mine.h>. */
+/** Episodes that were found or counted, with all their columns: the result behind <synfire/mine.h>. */
 #ifndef SF_ANALYSIS_EPISODES_H
 #define SF_ANALYSIS_EPISODES_H
 
@@ -25,19 +25,19 @@ struct sf_episodes {
     bool wants_details, keeps_stopped;
     sf_stopped stopped;
 
-    size_t given;        /**< that were given, before limits left some out */
-    char registered[65]; /**< SHA-256 of the file that they were registered in, or "" */
+    size_t given;        /**< number of given episodes, before limits left some out */
+    char registered[65]; /**< SHA-256 of the file in which they were registered, or "" */
 
-    /* What was found: NULL and nothing of episodes that were given. */
+    /* Of mining; NULL or zero if the episodes were given. */
     sf_mine_result *result;
-    sf_mining_options mining;  /* as asked for; pointers in it but `delays` are the caller's */
+    sf_mining_options mining;  /* as requested; the caller owns its pointers, except `delays` */
     const char *threshold_why; /* where none was asked for */
     sf_delay *delays;
     sf_limits limits;
     bool is_tested;
     sf_significance significance;
     size_t worth, returning, passing;
-    size_t chains, parts; /* of what was found and is significant, told of or not: sf_episodes_fold */
+    size_t chains, parts; /* among all significant ones, also those not selected: sf_episodes_fold */
     size_t *items;        /**< which of the result is told of */
 
     /* Columns, as sf_episodes_columns has them. */
@@ -63,68 +63,69 @@ struct sf_episodes {
     sf_ran ran;
 };
 
-/** A result without episodes yet. The recording is borrowed, the spans are copied. SF_USAGE, SF_NO_MEMORY. */
+/** Creates a result without episodes. Borrows the recording and copies the spans. SF_USAGE, SF_NO_MEMORY. */
 int sf_episodes_new(sf_episodes **episodes, const sf_recording *recording, const sf_span *spans,
                     size_t span_count, sf_error *error);
 
-/** Makes room for the columns of `count` episodes. SF_NO_MEMORY. */
+/** Allocates the columns for `count` episodes. SF_NO_MEMORY. */
 int sf_episodes_reserve(sf_episodes *episodes, size_t count, sf_error *error);
 
-/** Makes room for what a test says, of given ones too; nothing is known yet. SF_NO_MEMORY. */
+/** Allocates the columns of test results, initialised to "not known". SF_NO_MEMORY. */
 int sf_episodes_reserve_verdicts(sf_episodes *episodes, sf_error *error);
 
-/** Fills row i with what a test said of it. */
+/** Copies the test results of `item` to row i. */
 void sf_episodes_take_verdict(sf_episodes *e, size_t i, const sf_mine_item *item);
 
-/** Moves row `from` to row `to`: what is counted and its verdict. */
+/** Moves row `from` to row `to`: its counts and test results. */
 void sf_episodes_move(sf_episodes *e, size_t from, size_t to);
 
-/** What a test says of given episodes, as sf_episodes_test; counts stand. */
+/** Implements sf_episodes_test for given episodes, which already have their counts. */
 int sf_episodes_test_given(sf_episodes *episodes, const sf_significance_options *options,
                            const sf_progress *progress, sf_error *error);
 
-/** Releases the columns, back to what sf_episodes_new gave. */
+/** Frees the columns; the state is again that after sf_episodes_new. */
 void sf_episodes_clear(sf_episodes *episodes);
 
-/** Refuses a device that there is not, naming the option. SF_USAGE, SF_UNAVAILABLE. */
+/** Fails if the named device does not exist or cannot be used; the error names the option. SF_USAGE,
+ * SF_UNAVAILABLE. */
 int sf_check_device(const char *device, sf_error *error);
 
 /** The count expected by rates. */
 double sf_episodes_expect(const sf_episodes *episodes, const sf_episode *episode);
 
 /**
- * Fills the columns under details, and the counts of spans, of episodes whose counts and expected counts
- * stand. `counter` counts them. SF_NO_MEMORY, SF_CANCELLED: what is kept then, or was stopped before, tells
- * only what takes no time.
+ * Fills the detail columns and the counts per span, using `counter`; counts and expected counts must already
+ * be set. SF_NO_MEMORY, SF_CANCELLED. After a cancellation, or if the work before was stopped, only columns
+ * that are cheap to compute are filled.
  */
 int sf_episodes_detail(sf_episodes *episodes, sf_counter *counter, const sf_progress *progress,
                        sf_error *error);
 
 /**
- * Fills `parents` of what is told of, and counts the chains and parts of chains among all that is
- * significant, by sf_fold. Where nobody asked for details and nothing was tested it does nothing. After the
- * test, before details. SF_NO_MEMORY.
+ * Sets `parents` of the selected episodes, and counts chains and parts of chains among all significant
+ * episodes with sf_fold. Does nothing if neither details nor a test were requested. Call after the test and
+ * before the details. SF_NO_MEMORY.
  */
 int sf_episodes_fold(sf_episodes *episodes, sf_error *error);
 
-/** counts: a row of the counter's `count` episodes for each span; *counted (or NULL) says of how many of
- * them: not of all after SF_CANCELLED. SF_NO_MEMORY. */
+/** Counts the counter's `count` episodes in each span; *counts is a new array with one row per span. *counted
+ * (or NULL) is the number of episodes that were counted, fewer than `count` after SF_CANCELLED. SF_NO_MEMORY.
+ */
 int sf_spans_count(uint64_t **counts, size_t *counted, sf_counter *counter, size_t count,
                    const sf_span *spans, size_t span_count, const char *what, const sf_progress *progress,
                    sf_error *error);
 
-/** Work that ended so is told of: it is done, or was stopped and keeps what it has, which it then remembers.
- */
+/** Whether the result is usable after work that ended with `status`: it succeeded, or it was cancelled and
+ * the options keep partial results; then records `where` unless an earlier step was stopped. */
 bool sf_episodes_keep(sf_episodes *episodes, int status, sf_stopped where);
 
-/** Whether item i of a result that was tested by surrogates is worth a closer look: as sf_episodes_columns.
- */
+/** Whether item i of a surrogate-tested result is worth a closer look, as defined in sf_episodes_columns. */
 bool sf_worth_showing(const sf_mine_result *result, size_t i, int64_t duration_ns);
 
-/** The 95 % interval of count / expected, the count being one Poisson number: Byar's approximation. */
+/** 95 % interval of count / expected for a Poisson count, by Byar's approximation. */
 sf_ratio_interval sf_ratio_interval_of(uint64_t count, double expected);
 
-/** (forth - back) / (forth + back): 1 all one way, 0 both ways alike; NaN where there is neither. */
+/** (forth - back) / (forth + back): 1 if only forth, 0 if both are equal; NaN if both are 0. */
 static inline double sf_asymmetry(uint64_t forth, uint64_t back)
 {
     double sum = (double)forth + (double)back;

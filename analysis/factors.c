@@ -11,15 +11,15 @@
 #include <string.h>
 
 #define ROUNDING 1e-24 /* squares of so little of all are 0 */
-#define DEPENDENT 1e-9 /* a column of which no more is left is one of those before */
+#define DEPENDENT 1e-9 /* a column whose remainder is smaller than this depends on earlier columns */
 
 /* ---- what an effect is tested on ---- */
 
-/* Observations that an effect is tested on, or their means over the levels of the other factor. */
+/* The observations on which an effect is tested, or their means over the levels of the other factor. */
 typedef struct sample {
     size_t count, level_counts[2];
     size_t *levels[2];
-    size_t *blocks;  /* within which they are dealt: replicates, or those of the input */
+    size_t *blocks;  /* permutation blocks: replicates, or those of the input */
     size_t *part_of; /* of each observation of the input */
     size_t parts;    /* that a mean is of */
     bool within;     /* blocks are replicates */
@@ -34,7 +34,7 @@ static bool varies(const sf_factors_input *in, int factor)
     return false;
 }
 
-/* Numbers parts by their blocks, so that a block's are one after the other. */
+/* Numbers parts so that those of a block are consecutive. */
 static void list_parts(sample *s, const sf_factors_input *in, const size_t *blocks, int averaged)
 {
     for (size_t first = 0; first < in->count; first++) {
@@ -83,7 +83,7 @@ static void close_sample(sample *s)
     sf_free(s->part_of);
 }
 
-/* One measure of it, less chance; NaN where a part has none. */
+/* Takes one measure of each part, minus its chance level; NaN if a part lacks it. */
 static void take_values(double *values, size_t *parts, const sample *s, const sf_factors_input *in,
                         size_t measure)
 {
@@ -103,20 +103,21 @@ static void take_values(double *values, size_t *parts, const sample *s, const sf
 
 /* ---- the model ---- */
 
-/* Those of a sample that have a measure, block after block, and the model of them. Columns of `basis` are
- * orthonormal and have a mean of 0 in each block: first those of what is not tested, then the effect's. */
+/* The members of a sample that have a measure, ordered by block, and their linear model. Columns of `basis`
+ * are orthonormal with mean 0 in each block: first the columns that are not tested, then those of the effect.
+ */
 typedef struct model {
-    size_t count, *members, *block_of; /* block_of: the number of a member's block */
-    size_t block_count, *begins;       /* block b is of members begins[b] up to begins[b + 1] */
+    size_t count, *members, *block_of; /* block_of: block of each member */
+    size_t block_count, *begins;       /* block b has members begins[b] .. begins[b + 1] - 1 */
     size_t rest, tested;               /* columns of either kind */
     double *basis;
-    double length;   /* of the effect's first column before it was made 1 */
-    double *weights; /* of clusters in the covariance; a cluster is a block, or a member */
+    double length;   /* norm of the effect's first column before normalisation */
+    double *weights; /* weights of clusters in the covariance; a cluster is a block, or a member */
     size_t cluster_count;
-    size_t *group_of; /* of each cluster: those of one combination of levels vary alike */
+    size_t *group_of; /* group of each cluster: clusters with the same levels share a variance */
     double *freedom;  /* of groups: its degrees */
     size_t group_count;
-    bool within, sound; /* sound: there is enough of everything for a test */
+    bool within, sound; /* sound: there are enough data for a test */
     /* room for one dealing */
     double *values, *left, *found, *scores, *parts, *covariance;
 } model;
@@ -144,7 +145,7 @@ static void centre(const model *m, double *values)
     }
 }
 
-/* Adds a column to the basis; false where it is one of those that are there. */
+/* Adds column `at` to the basis; false if it depends on the columns before. */
 static bool add_column(model *m, size_t at)
 {
     double *column = m->basis + at * m->count, before = sqrt(sf_reals_product(column, column, m->count));
@@ -162,8 +163,8 @@ static bool add_column(model *m, size_t at)
     return true;
 }
 
-/* The columns of one effect, behind `at` others; returns how many are added, and in `asked` how many it has.
- */
+/* Adds the columns of one effect after `at` others; returns the number added, and in `asked` the number it
+ * has. */
 static size_t add_columns(model *m, const sample *s, sf_factor effect, size_t at, size_t *asked)
 {
     const size_t counts[] = {s->level_counts[0], s->level_counts[1]};
@@ -190,7 +191,7 @@ static size_t cluster_of(const model *m, size_t member)
     return m->within ? m->block_of[member] : member;
 }
 
-/* HC2: what is left of a value varies by 1 - h of its variance, where h is its leverage. */
+/* HC2: the residual of a value with leverage h has variance 1 - h times that of the value. */
 static void weigh(model *m)
 {
     m->cluster_count = m->within ? m->block_count : m->count;
@@ -208,7 +209,7 @@ static void weigh(model *m)
     }
 }
 
-/* Puts clusters into groups: by the levels that all members of each have in common. */
+/* Groups clusters by the levels that all members of each have in common. */
 static void group(model *m, const sample *s)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -243,7 +244,8 @@ static void list_members(model *m, const sample *s, const double *values)
 
 static double statistic(model *m, const double *values, double *wald);
 
-/* Whether there are clusters enough for a covariance of all columns: then that of anything has full rank. */
+/* Whether there are enough clusters for a covariance of all columns, which then has full rank for any data.
+ */
 static bool has_full_rank(model *m)
 {
     double wald;
@@ -307,8 +309,7 @@ static void close_model(model *m)
 
 /* ---- one dealing ---- */
 
-/* Replaces the lower triangle of a covariance by its factor L of Cholesky; false where it has no full rank.
- */
+/* Replaces the lower triangle of a covariance by its Cholesky factor L; false if it is rank-deficient. */
 static bool factor(double *covariance, size_t count, double squares)
 {
     for (size_t k = 0; k < count; k++) {
@@ -333,8 +334,8 @@ static void solve(double *values, size_t step, const double *l, size_t count)
     }
 }
 
-/* Johansen's A (1980) of the parts that groups have in the covariance: of one column 1 over Satterthwaite's
- * degrees of freedom. */
+/* Johansen's A (1980), from the contributions of the groups to the covariance; for one column 1 over
+ * Satterthwaite's degrees of freedom. */
 static double spread_of(model *m)
 {
     const size_t df = m->tested;
@@ -354,8 +355,8 @@ static double spread_of(model *m)
     return spread;
 }
 
-/* Of values with a mean of 0 in each block, whose effect goes to `found` and what the model leaves to `left`,
- * the covariance of the effect by groups and in all. */
+/* Fits values with mean 0 in each block: the effect goes to `found`, the residuals to `left`; also the
+ * covariance of the effect, per group and in total. */
 static void fit(model *m, const double *values)
 {
     const size_t n = m->count, df = m->tested;
@@ -381,8 +382,8 @@ static void fit(model *m, const double *values)
             }
 }
 
-/* Wald's statistic goes to `wald`; returned is, since dealings differ in their degrees of freedom, the
- * chi-square that is as rare (of Johansen's F by Bartlett's logarithm). */
+/* Sets `wald` to Wald's statistic, and returns the chi-square with the same p (Johansen's F by Bartlett's
+ * logarithm), because permutations differ in their degrees of freedom. */
 static double statistic(model *m, const double *values, double *wald)
 {
     const double squares = sf_reals_product(values, values, m->count), df = (double)m->tested;
@@ -396,8 +397,8 @@ static double statistic(model *m, const double *values, double *wald)
     return (freedom + df / 2 - 1) * log1p(df * *wald / (freedom * (df + 2 * spread - 6 * spread / (df + 2))));
 }
 
-/* Deals all of a sample by chance within its blocks (Fisher and Yates); a dealing has a stream of its own, so
- * that all measures are dealt alike. */
+/* Shuffles a sample within its blocks (Fisher and Yates); a permutation has its own random stream, so that
+ * all measures are permuted alike. */
 static void deal(size_t *order, const sample *s, uint64_t seed, uint64_t dealing)
 {
     sf_random random = sf_random_start(seed, dealing);
@@ -412,7 +413,7 @@ static void deal(size_t *order, const sample *s, uint64_t seed, uint64_t dealing
     }
 }
 
-/* Those that have the measure take the places of these, in their order. */
+/* Members that have the measure take the values in permuted order. */
 static void take_dealt(model *m, const double *left, const size_t *order, const sample *s)
 {
     for (size_t at = 0, first = 0, end; first < s->count; first = end) {
@@ -431,7 +432,7 @@ typedef struct testing {
     double *values;     /* of the sample */
     double *statistics; /* of each dealing of one measure */
     double *ascending;  /* these in order */
-    double *greatest;   /* of each dealing over the measures, each over what is rare of it */
+    double *greatest;   /* per permutation: maximum over the measures of the statistic over its rare value */
 } testing;
 
 static void close_testing(testing *t)
@@ -468,7 +469,7 @@ static double share_from(const double *statistics, uint64_t count, double least)
     return (double)as_great / (double)count;
 }
 
-/* How great the effect is in the values, which have a mean of 0 in each block and in `m->values`. */
+/* Effect size from the values, which have mean 0 in each block, in `m->values`. */
 static void describe(sf_factor_effect *of, model *m, sf_factor effect)
 {
     const double *first = m->basis + m->rest * m->count;
@@ -486,7 +487,7 @@ static void describe(sf_factor_effect *of, model *m, sf_factor effect)
     of->epsilon_squared = left > 0 ? (f - 1) * df / (f * df + freedom) : 1;
 }
 
-/* What the model without the effect leaves of the values, by place in the sample. */
+/* Residuals of the model without the effect, by index in the sample. */
 static bool leave(testing *t, model *m)
 {
     const double before = sf_reals_product(m->values, m->values, m->count);
@@ -501,7 +502,7 @@ static bool leave(testing *t, model *m)
     return sf_reals_product(m->values, m->values, m->count) > ROUNDING * before;
 }
 
-/* `of->q` is then how far beyond what is rare it was found. */
+/* Sets `of->q` provisionally to the statistic over its rare value. */
 static void test_by_dealing(testing *t, model *m, sf_factor_effect *of)
 {
     double most = 0, wald;

@@ -33,38 +33,40 @@
 typedef enum sf_factor { SF_FACTOR_FIRST, SF_FACTOR_SECOND, SF_FACTOR_BOTH, SF_FACTOR_EFFECTS } sf_factor;
 
 typedef struct sf_factors_input {
-    size_t count; /**< observations: a replicate at one level of either factor, once each */
+    size_t count; /**< number of observations; each is one replicate at one level of either factor, and occurs
+                     once */
     size_t measure_count;
-    const double *values;    /**< count rows of measure_count; NaN where there is none */
-    const double *chance;    /**< what chance gives of these, which is taken off; NaN or NULL: nothing is */
-    const size_t *levels[2]; /**< of each observation, below level_counts */
+    const double *values; /**< count rows of measure_count; NaN: missing */
+    const double *chance; /**< chance level of each value, subtracted from it; NaN or NULL: not subtracted */
+    const size_t *levels[2]; /**< level of each observation, below level_counts */
     size_t level_counts[2];
-    const size_t *replicates; /**< of each observation, below replicate_count; one is of one block */
+    const size_t *replicates; /**< replicate of each observation, below replicate_count; a replicate belongs
+                                 to one block */
     size_t replicate_count;
-    const size_t *blocks; /**< of each observation; NULL: all are of one */
+    const size_t *blocks; /**< block of each observation; NULL: one block */
     uint64_t most;        /**< dealings, at least 1 */
     uint64_t seed;
 } sf_factors_input;
 
-/** Of one measure; NaN where it is not tested. */
+/** Effect on one measure; NaN if not tested. */
 typedef struct sf_factor_effect {
-    size_t n;               /**< observations, or means of them, that have it */
-    size_t degrees;         /**< of freedom: independent differences that the effect is of */
-    double difference;      /**< of one degree: second level less first; of both factors what this difference
-                                 is at the second level of the second factor less that at its first */
-    double eta_squared;     /**< partial: share that the effect has of itself and what is left */
-    double epsilon_squared; /**< the same less what chance gives it (Kelley 1935) */
+    size_t n;               /**< number of observations (or means of them) that have the measure */
+    size_t degrees;         /**< degrees of freedom: independent differences that make up the effect */
+    double difference;      /**< for one degree of freedom: second level minus first; for the interaction this
+                               difference at the second level of the second factor minus that at its first */
+    double eta_squared;     /**< partial: effect / (effect + residual) */
+    double epsilon_squared; /**< the same, corrected for chance (Kelley 1935) */
     double statistic;       /**< Wald's */
     double p, q;
-    double least; /**< the least p that any dealing of these values has */
+    double least; /**< smallest p that any permutation of these values has */
 } sf_factor_effect;
 
 typedef struct sf_factors {
     sf_factor_effect *effects[SF_FACTOR_EFFECTS]; /**< measure_count of each */
-    bool within[SF_FACTOR_EFFECTS];               /**< replicates are compared with themselves */
+    bool within[SF_FACTOR_EFFECTS];               /**< whether the effect is tested within replicates */
 } sf_factors;
 
-/** SF_NO_MEMORY. sf_factors_free whatever happened. */
+/** Tests all effects. SF_NO_MEMORY. Free with sf_factors_free, also after an error. */
 int sf_factors_find(sf_factors *factors, const sf_factors_input *input, sf_error *error);
 void sf_factors_free(sf_factors *factors);
 

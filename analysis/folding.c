@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mine/folding.h says of a recording's episodes: every table, figure and file has it from here. */
+/* Applies mine/folding.h to the episodes of a recording, for every table, figure and file. */
 #include "mine/folding.h"
 #include "analysis/episodes.h"
 #include "core/error.h"
@@ -12,7 +12,7 @@ static void keep_chains(sf_episodes *e, const size_t *parents, const double *q, 
     e->parts = found.parts;
 }
 
-/* What was found and is significant, told of or not. */
+/* All significant episodes, selected or not. */
 typedef struct standing {
     sf_episode *episodes;
     uint64_t *counts;

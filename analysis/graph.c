@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making graphs and reading them: what synfire/graph.h offers of that, but for files. */
+/* Building graphs, and reading their options: the part of synfire/graph.h that uses no files. */
 #include "analysis/graph.h"
 
 #include "analysis/episodes.h"
@@ -43,7 +43,7 @@ static int compare_links(const void *first, const void *second)
     return compare_ends(first, second);
 }
 
-/* How much more often `link` is there than its reverse with the same delay; NaN where that is no link. */
+/* Asymmetry of `link` and its reverse with the same delay; NaN if the reverse is no link. */
 static double asymmetry_of(const sf_connectivity *graph, const sf_link *link)
 {
     const sf_link turned = {.from = link->to, .to = link->from, .delay = link->delay};
@@ -53,7 +53,7 @@ static double asymmetry_of(const sf_connectivity *graph, const sf_link *link)
     return reverse != NULL ? sf_asymmetry(link->count, reverse->count) : NAN;
 }
 
-/* Links are compared with their reverses before some of them are left out. */
+/* Compares links with their reverses before some of them are filtered out. */
 static void choose_links(sf_connectivity *links, sf_limits limits)
 {
     for (size_t i = 0; i < links->count; i++)
@@ -61,7 +61,7 @@ static void choose_links(sf_connectivity *links, sf_limits limits)
     sf_connectivity_keep(links, limits);
 }
 
-/* One block for all the columns of `count` links, the widest first. */
+/* One block of memory for all columns of `count` links, the widest first. */
 typedef struct link_columns {
     double *weight, *expected, *asymmetry, *p, *q, *ratio_low, *ratio_high, *expected_given_rest, *confidence,
         *score;
@@ -166,7 +166,7 @@ static const double *values_of(const sf_columns *columns, const char *name)
     return i != SF_NO_COLUMN && !sf_attribute_is_text(&columns->items[i]) ? columns->items[i].values : NULL;
 }
 
-/* By the columns that the files of counted graphs have, and those of tested tiling graphs. */
+/* Identifies the test by the columns that files of counted graphs have, and those of tested tiling graphs. */
 static sf_edges_tested what_was_tested(const sf_csr *csr)
 {
     const double *p = values_of(&csr->edge_columns, "p"), *q = values_of(&csr->edge_columns, "q");
@@ -225,7 +225,7 @@ static sf_limits limits_of(const sf_graph_options *options)
     return (sf_limits){options->max_p, options->max_q};
 }
 
-/* Edges within the limits go to the front, and their numbers into `kept`. */
+/* Moves the edges within the limits to the front, and stores their numbers in `kept`. */
 static size_t choose_edges(sf_edge_list *list, sf_limits limits, uint64_t *kept)
 {
     const double *p = values_of(&list->edge_columns, "p"), *q = values_of(&list->edge_columns, "q");
@@ -238,7 +238,7 @@ static size_t choose_edges(sf_edge_list *list, sf_limits limits, uint64_t *kept)
     return count;
 }
 
-/* Leaves out the edges that are not within the limits, by the values that came with the list. */
+/* Removes the edges that are not within the limits, by the values in the list. */
 static int keep_edges(sf_edge_list *list, sf_limits limits, sf_error *error)
 {
     const char *missing = limits.max_p > 0 && values_of(&list->edge_columns, "p") == NULL   ? "p"
@@ -390,7 +390,7 @@ int sf_graph_of_episodes(sf_graph **graph, const sf_episodes *episodes, const sf
     sf_connectivity links;
     int status = sf_graph_options_read(&as, options, error);
     if (episodes->stopped == SF_STOPPED_SEARCHING || episodes->stopped == SF_STOPPED_TESTING)
-        as.max_p = as.max_q = 0; /* before there was a p: nothing is left out for it */
+        as.max_p = as.max_q = 0; /* stopped before any p was computed: no filter */
     if (status == SF_OK)
         status = sf_limits_check(limits_of(&as), episodes->is_tested ? &episodes->significance.options : NULL,
                                  error);
@@ -408,7 +408,7 @@ static int check_tiling(const sf_tiling_options *how, const sf_graph_options *as
     return SF_OK;
 }
 
-/* What a test of these coefficients says of all edges. */
+/* Reports the test of these coefficients, over all edges. */
 static void tell_tiling_test(sf_graph *graph, const sf_graph_options *as)
 {
     const sf_connectivity *links = &graph->links;
@@ -444,8 +444,7 @@ int sf_graph_of_tiling(sf_graph **graph, const sf_recording *recording, const sf
                                   .made = how.made,
                                   .stopped = how.made != NULL ? &stopped : NULL};
     status = sf_links_of_tiled(&links, recording, sttc, error);
-    if (stopped)
-        as.max_p = as.max_q = 0; /* nothing is left out by a p of fewer surrogates than were asked for */
+    if (stopped) as.max_p = as.max_q = 0; /* no filter by a p from fewer surrogates than requested */
     if (status == SF_OK) status = sf_graph_of_links(graph, &links, recording, &as, error);
     if (status == SF_OK) tell_tiling_test(*graph, &as);
     if (status != SF_OK || !stopped) return status;

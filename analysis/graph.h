@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is behind sf_graph (synfire/graph.h), for its makers: those here and, of files, in io. */
+/** Definition of sf_graph (synfire/graph.h) for the code that builds graphs: analysis/ and, for files, io/.
+ */
 #ifndef SF_ANALYSIS_GRAPH_H
 #define SF_ANALYSIS_GRAPH_H
 
@@ -13,8 +14,8 @@
 
 struct sf_graph {
     sf_csr csr;
-    bool of_units;         /**< its vertices are a recording's units; else there are no links */
-    sf_connectivity links; /**< as they were found, whatever the options made of them in `csr` */
+    bool of_units;         /**< vertices are the units of a recording; otherwise there are no links */
+    sf_connectivity links; /**< as found, independent of how the options filtered them into `csr` */
     sf_graph_columns columns;
     void *link_columns;           /**< where those of links lie */
     sf_significance significance; /**< where columns.significance is not NULL */
@@ -25,19 +26,18 @@ struct sf_motif {
     sf_pattern pattern;
 };
 
-/** The ways of searching from one vertex, in search.c; NULL-terminated. */
+/** Implementations of search from one vertex, in search.c; NULL-terminated. */
 extern const sf_way *const sf_bfs_ways[];
 
-/** The caller's options, which may be NULL. SF_USAGE. */
+/** Copies and checks the caller's options (NULL: defaults). SF_USAGE. */
 int sf_graph_options_read(sf_graph_options *own, const sf_graph_options *options, sf_error *error);
 
-/** The graph of a list, which is emptied. SF_DATA, SF_NO_MEMORY; SF_USAGE for limits that it has no values
- * of.
- */
+/** Builds a graph from an edge list, and empties the list. SF_DATA, SF_NO_MEMORY; SF_USAGE for limits on
+ * values that the list does not have. */
 int sf_graph_of_list(sf_graph **graph, sf_edge_list *list, const sf_graph_options *options,
                      const sf_progress *progress, sf_error *error);
 
-/** The graph of a recording's links, which are taken over whether or not it succeeds. SF_NO_MEMORY. */
+/** Builds the graph of a recording's links; takes ownership of the links, also on failure. SF_NO_MEMORY. */
 int sf_graph_of_links(sf_graph **graph, sf_connectivity *links, const sf_recording *recording,
                       const sf_graph_options *options, sf_error *error);
 

@@ -36,7 +36,7 @@ static int begin(labels *into, int64_t time_ns, const char *label, sf_error *err
     return SF_OK;
 }
 
-/* Whether a text is the end of the label that is open. */
+/* Whether a text ends the label that is open. */
 static bool ends(const labels *into, const char *text)
 {
     size_t length = strlen(text);
@@ -60,7 +60,7 @@ static int take_marker(labels *into, const sf_marker *marker, int line, int64_t 
                         error);
 }
 
-/* Texts where there are any, else the only line that has edges. */
+/* Uses texts if there are any, else the only TTL line that has edges. */
 static int choose_line(const sf_recording_columns *of, int *line, sf_error *error)
 {
     bool edges = false;
@@ -106,7 +106,7 @@ int sf_labels_of_markers(sf_epoch **epochs, size_t *count, const sf_recording *r
 
 /* ---- windows ---- */
 
-/* The last epoch that begins at or before a time, or `count`. */
+/* Index of the last epoch that begins at or before a time, or `count`. */
 static size_t epoch_at(const sf_epoch *epochs, size_t count, int64_t time_ns)
 {
     size_t low = 0, high = count;
@@ -122,7 +122,7 @@ static size_t epoch_at(const sf_epoch *epochs, size_t count, int64_t time_ns)
 
 typedef enum placed { IN_ONE, IN_SEVERAL, IN_NONE } placed;
 
-/* Where a window lies: in one epoch, or in touching ones of one label. */
+/* Position of a window: within one epoch, or within adjoining epochs of one label. */
 static placed place(const sf_span *window, const sf_epoch *epochs, size_t count, size_t *which)
 {
     size_t first = epoch_at(epochs, count, window->start_ns), i = first < count ? first : 0;
@@ -158,8 +158,8 @@ static int number_label(sf_labelled *labelled, const char *name, uint16_t *numbe
     return SF_OK;
 }
 
-/* Numbers labels anew, that of most windows first, so that it wins where several are as frequent; of as many
- * the first in time. */
+/* Renumbers labels by decreasing number of windows, ties by first appearance, so that the lower number wins
+ * ties. */
 static void order_by_frequency(sf_labelled *labelled, size_t window_count)
 {
     size_t counts[SF_MOST_LABELS] = {0};

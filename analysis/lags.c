@@ -12,7 +12,7 @@ static int64_t bins_of(sf_span span)
                                         : 0;
 }
 
-/* Spikes of one span, which begins at bin `offset`. A unit's second spike in a bin is none. */
+/* Bins the spikes of one span, which begins at bin `offset`. A unit's second spike in a bin is ignored. */
 static void bin_span(sf_binned *trains, uint32_t *last_bin, const sf_spike *spikes, size_t count,
                      sf_span span, uint32_t offset)
 {
@@ -24,7 +24,7 @@ static void bin_span(sf_binned *trains, uint32_t *last_bin, const sf_spike *spik
     }
 }
 
-/* Spikes by bin lie by time within it: by unit is what tests can compare. */
+/* Spikes within a bin are ordered by time; ordering by unit makes the result comparable in tests. */
 static void order_bins(sf_binned *trains)
 {
     for (size_t i = 1; i < trains->count; i++)
@@ -101,7 +101,7 @@ int sf_binned_repeats(sf_binned *repeats, const sf_binned *trains, sf_error *err
         sf_binned_close(repeats);
         return sf_fail_memory(error);
     }
-    size_t before = 0; /* the first spike that is at most a bin back */
+    size_t before = 0; /* before: the first spike that is at most one bin back */
     repeats->bins = trains->bins;
     for (size_t i = 0; i < trains->count; i++) {
         sf_binned_spike spike = trains->spikes[i];

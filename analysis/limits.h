@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The one filter by what a test says, of episodes and of edges. */
+/** The only filter of episodes and edges by their test results. */
 #ifndef SF_ANALYSIS_LIMITS_H
 #define SF_ANALYSIS_LIMITS_H
 
@@ -7,18 +7,19 @@
 
 #include <synfire/mine.h>
 
-/** What a test has to say for an episode or an edge to be told of; 0: anything, or nothing. */
+/** Largest p and q that an episode or an edge may have to be selected; 0: no limit, untested ones included.
+ */
 typedef struct sf_limits {
     double max_p, max_q;
 } sf_limits;
 
-/** Without a verdict, NaN, only where any will do. */
+/** An untested value (NaN) passes only if there is no limit. */
 static inline bool sf_within_limits(sf_limits limits, double p, double q)
 {
     return (limits.max_p <= 0 || p <= limits.max_p) && (limits.max_q <= 0 || q <= limits.max_q);
 }
 
-/** Refuses limits for which a test (NULL: there is none) gives no values. SF_USAGE. */
+/** Refuses limits on values that the test (NULL: no test) does not compute. SF_USAGE. */
 static inline int sf_limits_check(sf_limits limits, const sf_significance_options *test, sf_error *error)
 {
     const char *place = limits.max_q > 0 ? "max_q" : "max_p";

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How many spikes each unit of a recording has; sf_free takes it. NULL: no memory. */
+/* Number of spikes of each unit; free with sf_free. NULL: out of memory. */
 static uint64_t *count_spikes(const sf_recording *recording)
 {
     uint64_t *unit_spikes = sf_alloc(recording->units.count, sizeof *unit_spikes);
@@ -26,7 +26,7 @@ static sf_stretch stretch_of(const sf_recording *recording, const uint64_t *unit
                         .duration_ns = sf_recording_duration_ns(recording)};
 }
 
-/* Takes the links over, whether or not it succeeds. */
+/* Takes ownership of the links, also on failure. */
 static int build(sf_connectivity *graph, sf_link *links, size_t count, const sf_stretch *stretch,
                  sf_error *error)
 {
@@ -39,7 +39,7 @@ static int build(sf_connectivity *graph, sf_link *links, size_t count, const sf_
 
 /* ---- frequent episodes ---- */
 
-/* A value that only episodes that were found have. */
+/* A value that only mined episodes have. */
 static double found_of(const double *values, size_t i)
 {
     return values != NULL ? values[i] : NAN;
@@ -81,8 +81,7 @@ static uint32_t key_of(const sf_pair_count *pair, bool by_from)
     return by_from ? pair->from : pair->to;
 }
 
-/* Puts pairs in the order of one of their units; those of one unit stay as they were. `starts` is of
- * unit_count + 1 numbers. */
+/* Stable sort of pairs by one of their units. `starts` has room for unit_count + 1 numbers. */
 static void sort_by_unit(sf_pair_count *into, const sf_pair_count *pairs, size_t count, bool by_from,
                          size_t *starts, size_t unit_count)
 {
@@ -95,7 +94,8 @@ static void sort_by_unit(sf_pair_count *into, const sf_pair_count *pairs, size_t
         into[starts[key_of(&pairs[i], by_from)]++] = pairs[i];
 }
 
-/* The same pairs in the order of links, which are six times as large; sf_free takes them. NULL: no memory. */
+/* Sorts the pairs in link order before they become links, which are six times as large; free with sf_free.
+ * NULL: out of memory. */
 static sf_pair_count *order_pairs(const sf_pair_count *pairs, size_t count, const sf_delay *delays,
                                   size_t unit_count)
 {
@@ -151,7 +151,7 @@ int sf_links_of_pairs(sf_connectivity *graph, const sf_pair_count *pairs, size_t
 
 /* ---- spike-time tiling ---- */
 
-/* Whether the spike lies in recorded time; asked of ascending times, with *at 0 before the first. */
+/* Whether the spike lies in recorded time; call with ascending times, *at initially 0. */
 static bool is_recorded(const sf_sttc_options *options, size_t *at, const sf_spike *spike)
 {
     while (*at < options->observed_count && options->observed[*at].stop_ns <= spike->time_ns)
@@ -159,7 +159,7 @@ static bool is_recorded(const sf_sttc_options *options, size_t *at, const sf_spi
     return *at < options->observed_count && options->observed[*at].start_ns <= spike->time_ns;
 }
 
-/* Spikes that lie where nothing was recorded, as some files have them, are passed over. */
+/* Ignores spikes outside recorded time, which some files have. */
 static int split_recorded(sf_unit_trains *trains, const sf_spike *spikes, size_t count, size_t units,
                           const sf_sttc_options *options, sf_error *error)
 {
@@ -194,8 +194,8 @@ int sf_links_of_tiling(sf_connectivity *graph, const sf_stretch *stretch, const 
     return status;
 }
 
-/* The end of a recorded span is excluded, and the coefficient takes both ends in: where spikes alone say when
- * it was recorded, the last of them. */
+/* The end of a recorded span is exclusive, but the coefficient includes both ends; if only spikes define the
+ * recorded time, it ends at the last spike. */
 static void set_recorded(sf_sttc_options *options, const sf_recording *recording)
 {
     options->recorded =

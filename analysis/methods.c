@@ -82,7 +82,7 @@ static void describe_test(sf_text *text, const sf_episodes *e)
                                                        : "given");
 }
 
-/* Of what nobody selected, as a recording in memory, all was looked at. */
+/* Without a selection, as for a recording in memory, everything was analysed. */
 static sf_selected all_of(const sf_recording *recording)
 {
     return (sf_selected){.unit_count = recording->units.count,

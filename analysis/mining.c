@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frequent episodes of a recording: found, tested, and those chosen that are told of. */
+/* Frequent episodes of a recording: mining, testing, and selection of those to report. */
 #include "analysis/episodes.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -18,7 +18,7 @@
 #define LEAST_COUNT 20
 #define SHARE_OF_UNIT 40
 
-/* What chance gives so many units in a row that fire alike, by the widest delay. */
+/* Count expected by chance of `size` units in a row with the same rate, for the widest delay. */
 static double expect_alike(const sf_mining_options *asked, double rate_hz, uint32_t size, double seconds)
 {
     sf_delay widest = {0, 0};
@@ -30,9 +30,9 @@ static double expect_alike(const sf_mining_options *asked, double rate_hz, uint3
     return sf_expected_count(size, rates_hz, delays, seconds);
 }
 
-/* The same share of a unit's spikes, however many units there are. Where units fire so fast that chance alone
- * links them as often, nearly every chain of three would be frequent, of four, and so on: there it lies
- * between what chance gives three and two. */
+/* A fixed fraction of a unit's spikes, independent of the number of units. If units fire so fast that chance
+ * links them as often, nearly every chain of three, four, ... would be frequent: then the threshold lies
+ * between the chance counts of three units and of two. */
 static double default_threshold(const sf_episodes *e, const sf_mining_options *asked, const char **why)
 {
     double active = 0, seconds = (double)sf_recording_duration_ns(e->recording) * 1e-9;
@@ -50,7 +50,7 @@ static double default_threshold(const sf_episodes *e, const sf_mining_options *a
     return chance > share ? chance : share;
 }
 
-/* What follows from counts alone is told of spikes that are not held. */
+/* For spikes that are not in memory, only results that follow from counts are available. */
 static int check_pieces(const sf_mining_options *asked, sf_error *error)
 {
     const char *needs = asked->span_count > 0 ? "spans"
@@ -75,7 +75,7 @@ static int check(const sf_mining_options *asked, const sf_recording *recording, 
     return status;
 }
 
-/* What a test will ask for again is kept. */
+/* Keeps the options that a later test needs. */
 static int keep_options(sf_episodes *e, const sf_mining_options *asked, sf_error *error)
 {
     e->wants_details = asked->details;
@@ -110,7 +110,7 @@ static bool is_worth(const sf_episodes *e, size_t i)
            sf_worth_showing(e->result, i, sf_recording_duration_ns(e->recording));
 }
 
-/* By size, by what the order is of, and then as the result has them. */
+/* Sorted by size, then by the selected key, then in the order of the result. */
 typedef struct ranked {
     uint32_t size;        /* 0: of all sizes */
     double first, second; /* ascending, NaN last */
@@ -152,8 +152,8 @@ static ranked rank_of(const sf_episodes *e, size_t i)
     return rank;
 }
 
-/* Of those within the limits the first `top` of each size, and beside them the first `top_worth` that are
- * worth showing. */
+/* Selects, among those within the limits, the first `top` of each size, and in addition the first `top_worth`
+ * that are worth showing. */
 static void choose_ranked(sf_episodes *e, const ranked *ranks, size_t *chosen)
 {
     const sf_mine_result *result = e->result;
@@ -164,7 +164,7 @@ static void choose_ranked(sf_episodes *e, const ranked *ranks, size_t *chosen)
         if (r > 0 && ranks[r].size != ranks[r - 1].size) of_size = worth_of_size = 0;
         e->worth += worth;
         e->returning += e->is_tested && item->not_tested == SF_UNIT_RETURNS;
-        bool untested = e->stopped != SF_NOT_STOPPED; /* before there was a p: nothing is left out for it */
+        bool untested = e->stopped != SF_NOT_STOPPED; /* stopped before any p was computed: no filter */
         if (!untested && !sf_within_limits(e->limits, item->p, item->q)) continue;
         e->passing++;
         of_size++;
@@ -211,7 +211,7 @@ static int compare_items(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* What is told of by how much it stands out, now that it is known what is folded: `items` and `parents`. */
+/* Orders the selected episodes by how much they stand out, once folding is known: `items` and `parents`. */
 static int order_by_standing(sf_episodes *e, sf_error *error)
 {
     ranked *ranks = sf_resize(NULL, e->count, sizeof *ranks);
@@ -255,7 +255,7 @@ static int tell(sf_episodes *e, const sf_progress *progress, sf_error *error)
     int status = choose(e, &chosen, error);
     if (status == SF_OK) status = sf_episodes_reserve(e, chosen, error);
     if (status != SF_OK) return status;
-    if (e->mining.order == SF_ORDER_STANDING && chosen > 0) /* parts are folded in sf_mine's own order */
+    if (e->mining.order == SF_ORDER_STANDING && chosen > 0) /* folding requires sf_mine's own order */
         qsort(e->items, chosen, sizeof *e->items, compare_items);
     spell_out(e);
     status = sf_episodes_fold(e, error);
@@ -292,10 +292,10 @@ static int test(sf_episodes *e, const sf_significance_options *asked, const sf_p
     return status;
 }
 
-/* Surrogates that tell what is expected of a pair in each interval: their mean is all that is asked for. */
+/* Number of surrogates for the expected counts of a pair's intervals, of which only the mean is used. */
 #define CHOOSING_SURROGATES 100
 
-/* What is expected of the pairs by which they choose among intervals. */
+/* Computes expected counts of pairs, by which each pair chooses among its intervals. */
 static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const sf_mining_options *mining,
                         const sf_significance_options *asked, const sf_progress *progress, sf_error *error)
 {
@@ -307,7 +307,7 @@ static int expect_pairs(sf_mine_result *pairs, const sf_mine_input *input, const
     return sf_significance_test(&told, pairs, input, mining, &options, progress, error);
 }
 
-/* The pairs from which all else grows where intervals overlap: mine/best_delay.h. */
+/* Chooses the pairs that mining grows from if intervals overlap: mine/best_delay.h. */
 static int choose_delays(sf_pair_count **pairs, size_t *count, double *seconds, const sf_mine_input *input,
                          const sf_mining_options *options, const sf_progress *progress, sf_error *error)
 {

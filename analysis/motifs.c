@@ -112,7 +112,7 @@ int sf_graph_census(uint64_t counts[SF_TRIADS], const sf_graph *graph, unsigned 
 
 /* ---- rewired graphs ---- */
 
-/* Counts of these patterns, each matched in the same way: what a measure of them needs. */
+/* Counts of these patterns, all matched with the same options, as a measure requires. */
 typedef struct wanted {
     sf_pattern *patterns; /**< borrowed one by one */
     sf_match_options *options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures of networks as synfire/graph.h offers them, and as recordings are compared by them. */
+/* Measures of networks for synfire/graph.h and for comparing recordings. */
 #include "analysis/activity.h"
 #include "analysis/graph.h"
 #include "analysis/tables.h"

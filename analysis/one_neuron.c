@@ -12,7 +12,7 @@
 #define BESIDE_NS (3 * SF_MILLISECOND)
 #define AROUND_NS (5 * SF_MILLISECOND)
 #define FAR_NS (10 * SF_MILLISECOND)
-#define BINS 8 /* of a quarter of a millisecond, to either side */
+#define BINS 8 /* number of bins of a quarter of a millisecond, on either side */
 #define TIMES 3
 #define ERRORS 6
 #define LEAST_EXPECTED 20
@@ -32,7 +32,7 @@ int sf_neurons_lay_out(sf_neurons *trains, const sf_recording *recording, sf_err
         trains->first[recording->spikes[i].unit + 2]++;
     for (size_t u = 2; u < units + 2; u++)
         trains->first[u] += trains->first[u - 1];
-    for (size_t i = 0; i < count; i++) /* first[unit + 1] goes from where its train begins to where it ends */
+    for (size_t i = 0; i < count; i++) /* first[unit + 1] advances from the start of its train to the end */
         trains->times[trains->first[recording->spikes[i].unit + 1]++] = recording->spikes[i].time_ns;
     return SF_OK;
 }
@@ -44,7 +44,7 @@ void sf_neurons_free(sf_neurons *trains)
     *trains = (sf_neurons){0};
 }
 
-/* Pairs of spikes by how far they are apart. */
+/* Number of pairs of spikes by their distance in time. */
 typedef struct lags {
     size_t bins[BINS], near, beside, around;
 } lags;

@@ -39,9 +39,8 @@ static int compare_y(const void *a, const void *b)
     return (left->y > right->y) - (left->y < right->y);
 }
 
-/* The least distance of two of the places, which are sorted by x: that of either half, or of a pair across
- * the middle. Of the places near the middle, sorted by y, only a few above each can be nearer. `near` has
- * room for all. */
+/* Minimum distance of two places, which are sorted by x: that of either half, or of a pair across the middle.
+ * Among places near the middle, sorted by y, only a few above each can be closer. `near` has room for all. */
 static double least_distance(const place *places, size_t count, place *near)
 {
     if (count < 2) return INFINITY;
@@ -117,16 +116,16 @@ static bool is_repeat(int64_t time_ns, int64_t before_ns)
     return (uint64_t)time_ns - (uint64_t)before_ns <= (uint64_t)SF_DUPLICATE_NS;
 }
 
-/* A position of units and when any of them last had a spike. Sites are sorted by band, a strip of the array
- * as high as neighbours can be apart, and by x in it: the neighbours of one are in three short runs. */
+/* A position of units and the time of their last spike. Sites are sorted by band (a strip of the array as
+ * high as the neighbourhood), then by x: the neighbours of a site are in three short runs. */
 typedef struct site {
     double band, x, y;
     int64_t last_ns;
-    uint32_t from[3], to[3]; /* the runs, in the band below, its own and the one above */
+    uint32_t from[3], to[3]; /* those runs, in the band below, its own and the one above */
 } site;
 
 typedef struct sites {
-    double reach_um, window_um; /* the second is a little more, so that rounding leaves no neighbour out */
+    double reach_um, window_um; /* window_um is slightly larger, so that rounding loses no neighbour */
     site *items;
     size_t count;
     uint32_t *of_units; /* SF_NO_SITE: the unit is nowhere */
@@ -242,7 +241,7 @@ static void survey_array_events(sf_overview_columns *overview, const sf_recordin
     const sf_spike *spikes = recording->spikes;
     size_t least = overview->active_units / 4 > 5 ? overview->active_units / 4 : 5;
     for (size_t i = 0, next; i < recording->spike_count; i = next) {
-        size_t units = 1; /* within one time spikes are in order of units */
+        size_t units = 1; /* spikes at one time are ordered by unit */
         for (next = i + 1; next < recording->spike_count && spikes[next].time_ns == spikes[i].time_ns; next++)
             units += spikes[next].unit != spikes[next - 1].unit;
         overview->array_events += units >= least;
@@ -262,15 +261,15 @@ static void survey_times(sf_overview_columns *overview, const sf_recording *reco
     if (recording->spike_count == 0) return;
     overview->first_ns = recording->spikes[0].time_ns;
     overview->last_ns = recording->spikes[recording->spike_count - 1].time_ns;
-    /* What no file declared ends just after the last spike, so that it is inside; that instant is no
-     * duration. */
+    /* An undeclared recorded time ends just after the last spike, to include it; that instant is no duration.
+     */
     if (!recording->declared && recording->observed_count == 0 &&
         recording->recorded.stop_ns == overview->last_ns + 1)
         overview->duration_ns--;
     overview->tick_ns = recording->tick_ns;
 }
 
-/* Looks at all spikes, each of which may be taken beside the others. */
+/* Passes over all spikes, which run in parallel. */
 enum { LOOK_BURSTS, LOOK_INTERVALS, LOOK_REPEATS, LOOKS };
 
 typedef struct looking {

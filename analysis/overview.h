@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The limits by which an overview (synfire/recording.h) tells what may mislead. */
+/** Thresholds by which an overview (synfire/recording.h) warns of misleading data. */
 #ifndef SF_ANALYSIS_OVERVIEW_H
 #define SF_ANALYSIS_OVERVIEW_H
 
@@ -8,7 +8,7 @@
 /** Few neurons leave inter-spike intervals shorter than this. */
 #define SF_REFRACTORY_NS INT64_C(2000000)
 
-/** Two detections no further apart than this on neighbouring electrodes are likely one spike. */
+/** Maximum time between two detections of likely the same spike on neighbouring electrodes. */
 #define SF_DUPLICATE_NS INT64_C(250000)
 
 #endif

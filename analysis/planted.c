@@ -11,7 +11,7 @@ void sf_truth_free(sf_truth *truth)
     *truth = (sf_truth){0};
 }
 
-/* Where in the chain the episode stands: the same units in a row, each delay interval overlapping; or -1. */
+/* Offset of the episode in the chain (same consecutive units, each delay interval overlapping), or -1. */
 static int place_in_chain(const sf_episode *episode, const sf_episode *chain)
 {
     for (uint32_t from = 0; from + episode->size <= chain->size; from++) {
@@ -28,7 +28,7 @@ static int place_in_chain(const sf_episode *episode, const sf_episode *chain)
     return -1;
 }
 
-/* The longest episode found that is the chain or a part of it, the most frequent of those; or NULL. */
+/* The longest episode found that is the chain or a part of it, the most frequent among equals; or NULL. */
 static const sf_episode_count *find_chain(const sf_episodes_message *found, const sf_episode *chain)
 {
     const sf_episode_count *best = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a simulation planted, beside what was found. */
+/** Compares the chains that a simulation planted with the episodes that were found. */
 #ifndef SF_ANALYSIS_PLANTED_H
 #define SF_ANALYSIS_PLANTED_H
 
@@ -25,7 +25,7 @@ void sf_truth_free(sf_truth *truth);
 typedef struct sf_planted_chain {
     sf_episode chain;
     uint64_t planted;       /**< how often, whole within the window */
-    sf_episode_count found; /**< of what was found of it, a row of size 0: nothing was */
+    sf_episode_count found; /**< the episode found for it; size 0: none */
 } sf_planted_chain;
 
 typedef struct sf_planted {
@@ -35,9 +35,9 @@ typedef struct sf_planted {
 } sf_planted;
 
 /**
- * Of each chain the longest episode with a count that is the chain or a part of it, and of those the most
- * frequent: a part has the same units in a row, and each of its delay intervals overlaps the planted one.
- * SF_NO_MEMORY.
+ * For each chain selects the longest counted episode that is the chain or a part of it, and among equally
+ * long ones the most frequent. A part has the same consecutive units, and each of its delay intervals
+ * overlaps the planted one. SF_NO_MEMORY.
  */
 int sf_planted_compare(sf_planted *planted, const sf_truth *truth, const sf_episodes_message *found,
                        sf_error *error);

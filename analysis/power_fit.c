@@ -49,14 +49,14 @@ double sf_hurwitz_zeta(double a, double x)
 
 /* ---- the values ---- */
 
-#define TALLIED 65536 /* most values are small: those are counted and not sorted */
+#define TALLIED 65536 /* most values are small: those are counted instead of sorted */
 
-/* Distinct values in order, how many there are of each and from each on, and the logarithms of these. */
+/* Distinct values in order; the number of each, and from each on; and the logarithms of the values. */
 typedef struct histogram {
     uint64_t *values;
     double *counts, *from, *logs; /* from, logs: sums over it and all above */
     size_t size, room;
-    uint64_t *tally; /* of each value below TALLIED, up to `end`; 0 between two uses */
+    uint64_t *tally; /* number of each value below TALLIED, up to `end`; 0 between uses */
     uint64_t *large; /* the others as they come */
     size_t end, large_count, large_room;
     bool failed; /* for want of memory */
@@ -120,7 +120,7 @@ static void add_some(histogram *h, uint64_t value, uint64_t count)
     h->counts[h->size - 1] += (double)count;
 }
 
-/* Of the values that were added, which it forgets. */
+/* Builds the histogram from the added values, and resets them. */
 static int fill_histogram(histogram *h)
 {
     size_t distinct = h->large_count;
@@ -142,7 +142,7 @@ static int fill_histogram(histogram *h)
 
 /* ---- the fit ---- */
 
-/* The exponent at which the mean logarithm is that of the data: regula falsi (Illinois). */
+/* Solves for the exponent whose mean logarithm is that of the data: regula falsi (Illinois). */
 static double find_exponent(double mean_log, double xmin)
 {
     double low = 1 + 1e-6, high = SF_POWER_STEEPEST;
@@ -169,9 +169,8 @@ static double find_exponent(double mean_log, double xmin)
     return (low + high) / 2;
 }
 
-/* The distance of Kolmogorov and Smirnov from the value `first` on: between two values of the data the fit
- * grows and the data do not, so it is greatest at one of them or just before the next. Ends where it is
- * `most` or more. */
+/* Kolmogorov-Smirnov distance from the value `first` on. Between two values of the data the fit grows and the
+ * data do not, so the maximum is at a value or just before the next. Stops once it reaches `most`. */
 static double find_distance(const histogram *h, size_t first, double a, double most)
 {
     const double all = sf_hurwitz_zeta(a, (double)h->values[first]);
@@ -186,7 +185,7 @@ static double find_distance(const histogram *h, size_t first, double a, double m
 }
 
 typedef struct power {
-    size_t first; /* of the histogram; SIZE_MAX: there is no fit */
+    size_t first; /* index in the histogram; SIZE_MAX: no fit */
     double exponent, distance;
 } power;
 
@@ -196,7 +195,7 @@ static power fit_from(const histogram *h, size_t first, double most)
     return (power){first, a, find_distance(h, first, a, most)};
 }
 
-/* Beyond so many values that xmin may be, those are tried that lie evenly among their logarithms. */
+/* With more candidates for xmin, tries only this number, evenly spaced in logarithm. */
 #define TRIED 200
 
 static power fit_power(const histogram *h, uint64_t xmin)
@@ -220,7 +219,7 @@ static power fit_power(const histogram *h, uint64_t xmin)
 
 /* ---- other distributions ---- */
 
-/* ln of the normal integral above a place: beyond 30 by its asymptotic series. */
+/* ln of the upper tail of the normal distribution; beyond 30 by its asymptotic series. */
 static double log_above(double z)
 {
     double over = 1 / (z * z);
@@ -245,8 +244,8 @@ typedef struct tail {
     size_t first;
 } tail;
 
-/* A lognormal as it looks at the xmin: the slope (ln xmin - mean) / sd^2, which is the exponent less 1 of the
- * power law that it becomes as its sd grows. */
+/* A lognormal as seen at xmin: the slope (ln xmin - mean) / sd^2 is the exponent minus 1 of the power law
+ * that it approaches as its sd grows. */
 typedef struct lognormal {
     double slope, sd;
 } lognormal;
@@ -276,7 +275,7 @@ static double likelihood_of(const tail *t, const lognormal *l)
     return isfinite(sum) ? sum : -INFINITY;
 }
 
-/* The simplex of Nelder and Mead in two dimensions: slope and ln sd. */
+/* Vertex of the two-dimensional Nelder-Mead simplex: slope and ln sd. */
 typedef struct vertex {
     double at[2], value;
 } vertex;
@@ -330,7 +329,7 @@ static vertex climb(const tail *t, const vertex *start)
     return v[0];
 }
 
-/* A simplex may come to rest too soon: it sets out again as long as that leads higher. */
+/* A simplex may converge too early, so it is restarted as long as that improves the likelihood. */
 static vertex fit_lognormal(const tail *t)
 {
     const histogram *h = t->h;
@@ -348,7 +347,7 @@ static vertex fit_lognormal(const tail *t)
     return best;
 }
 
-/* Vuong's ratio of what the power law says of each value of the tail, and what the other one does. */
+/* Vuong's ratio of the log likelihoods of each value of the tail under the power law and the alternative. */
 static sf_rival compare(const tail *t, const double *power_logs, const double *other_logs)
 {
     const histogram *h = t->h;
@@ -396,10 +395,10 @@ typedef struct drawing {
     size_t first;
     double all, below;        /* below: share of the values under xmin */
     double above[TABLED + 1]; /* the probability of xmin + i and more */
-    uint32_t guide[TABLED];   /* of the values under xmin, the place of the share i / TABLED */
+    uint32_t guide[TABLED];   /* guide table: index of the value below xmin at the quantile i / TABLED */
 } drawing;
 
-/* The last value under xmin that no more than this share of theirs lies before, from a place on that is no
+/* Last value below xmin whose preceding share is at most `share`; searches from `place`, which must not be
  * later. */
 static size_t place_below(const drawing *d, double share, size_t place)
 {
@@ -424,7 +423,7 @@ static void open_drawing(drawing *d, const histogram *h, const sf_power_fit *fit
         d->guide[i] = (uint32_t)place_below(d, (double)i / TABLED, i > 0 ? d->guide[i - 1] : 0);
 }
 
-/* The greatest x that as large a share lies at or above. */
+/* The greatest x with at least this upper tail probability. */
 static uint64_t draw_far(const drawing *d, double u)
 {
     double low = (double)(d->fit->xmin + TABLED), high = 2 * low;

@@ -22,7 +22,7 @@ sf_domain sf_quantity_domain(sf_quantity quantity)
 
 /* ---- observed time ---- */
 
-/* The first span that ends after a time; `count` where none does. */
+/* Index of the first span that ends after a time; `count` if none does. */
 static size_t span_after(const sf_observed *observed, int64_t time_ns)
 {
     size_t low = 0, high = observed->count;
@@ -40,7 +40,7 @@ int64_t sf_observed_ns(const sf_observed *observed, size_t count, sf_span within
 {
     int64_t total_ns = 0;
     for (int64_t at_ns = within.start_ns; at_ns < within.stop_ns;) {
-        sf_span next = {at_ns, within.stop_ns}; /* of one span of each, which the others may not overlap */
+        sf_span next = {at_ns, within.stop_ns}; /* intersection of the next span of every entry */
         for (size_t i = 0; i < count; i++) {
             size_t k = span_after(&observed[i], at_ns);
             if (k == observed[i].count) return total_ns;
@@ -103,7 +103,8 @@ int sf_quantity_put(sf_quantity_state *q, int64_t time_ns, size_t of, double val
     return SF_OK;
 }
 
-/* What left makes room for what comes, once it is as much as what is held: a sample is moved about once. */
+/* Reclaims the room of samples that left once they are as many as those held, so that each sample is moved
+ * about once. */
 static void begin_news(sf_quantity_state *q)
 {
     if (q->oldest > q->newest - q->oldest) {
@@ -132,7 +133,7 @@ static sf_span gap_of(const sf_observed *observed, size_t gap)
                      gap < observed->count ? observed->spans[gap].start_ns : INT64_MAX};
 }
 
-/* The gap that begins first, and before stop_ns. */
+/* The earliest gap that begins before stop_ns. */
 static bool next_gap(sf_quantity_state *q, int64_t stop_ns, const sf_observed **of, sf_span *gap)
 {
     size_t found = q->observed_count;
@@ -203,7 +204,7 @@ const sf_sample *sf_quantity_held(const sf_quantity_state *q, size_t *count)
     return list(q, q->oldest, q->newest, count);
 }
 
-/* Those of a state come to lie together, so that its memory is gone through once; their order stays. */
+/* Stable sort by state, so that later passes touch the memory of each state once. */
 int sf_quantity_sort(const sf_quantity_state *q, const sf_sample *samples, size_t count,
                      sf_state_samples *sorted, sf_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delays: from the first spike of a link to its second, in s, in each occurrence that the count of the
- * episode counts from the beginning of the stream. A count goes on across a gap, and so do its delays. */
+/* Delays: from the first spike of a link to its second, in s, in each occurrence that counting the episode
+ * from the start of the stream finds. Counting continues across gaps, and so do delays. */
 #include "analysis/quantity_kind.h"
 
 #include "core/clock.h"

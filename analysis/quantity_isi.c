@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intervals: from each spike of a unit to its next one, in s. Of what lies across a gap nobody knows whether
- * the unit was silent, so there is none; nor is one of length 0, as a unit has with two spikes at one time.
- */
+/* Intervals: from each spike of a unit to its next one, in s. Across a gap the unit may have fired
+ * unobserved, so no interval is taken; nor one of length 0, from two spikes at one time. */
 #include "analysis/quantity_kind.h"
 
 #include "core/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What defines a quantity: one struct of functions and one file for each. For analysis/ alone. */
+/** Definition of a quantity: one struct of functions, in one file each. Private to analysis/. */
 #ifndef SF_ANALYSIS_QUANTITY_KIND_H
 #define SF_ANALYSIS_QUANTITY_KIND_H
 
@@ -8,14 +8,14 @@
 
 typedef struct sf_quantity_kind {
     sf_domain domain; /**< where its density best lies */
-    /** Sets `states` and takes memory of its own. */
+    /** Sets `states` and allocates the members of its kind. */
     int (*open)(sf_quantity_state *state, const sf_quantity_setup *setup, sf_error *error);
     void (*close)(sf_quantity_state *state);
-    /** Spikes that follow each other, with no gap between them; puts the samples that they complete. */
+    /** Takes consecutive spikes without a gap between them, and adds the samples that they complete. */
     int (*enter)(sf_quantity_state *state, const sf_spike *spikes, size_t count);
-    /** The states first .. first + count - 1 were not observed in the span. NULL: gaps change nothing. */
+    /** States first .. first + count - 1 were not observed in `span`. NULL: gaps change nothing. */
     int (*gap)(sf_quantity_state *state, size_t first, size_t count, sf_span span);
-    /** No spike before stop_ns follows. NULL: that completes nothing. */
+    /** No later spike is before stop_ns. NULL: this completes no sample. */
     int (*advance)(sf_quantity_state *state, int64_t stop_ns);
 } sf_quantity_kind;
 
@@ -28,8 +28,8 @@ struct sf_quantity_state {
 
     sf_sample *samples; /* held are `oldest` .. newest - 1 */
     size_t oldest, newest, capacity;
-    size_t told;    /* those from here on entered with the last call */
-    size_t leaving; /* those from here to `oldest` left since then */
+    size_t told;    /* samples from this index on entered with the last call */
+    size_t leaving; /* samples from this index to `oldest` left since then */
 
     sf_observed *observed;
     size_t *next_gap; /* of each */
@@ -42,7 +42,7 @@ struct sf_quantity_state {
     bool every_link;
 
     int64_t bin_ns;   /* rate */
-    int64_t *from_ns; /* where the state's bin begins, or INT64_MIN: nothing observed yet */
+    int64_t *from_ns; /* start of the state's current bin; INT64_MIN: nothing observed yet */
     uint64_t *spikes; /* in it */
     int64_t next_ns;  /* the first end of a bin */
 

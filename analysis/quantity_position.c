@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions: where on the array each spike was seen, in um. Positions are those of units, so a sample is the
- * number of a unit that has one; spikes of the others have none. */
+/* Positions: where on the array each spike was seen, in um. Positions belong to units, so a sample is the
+ * index of a unit that has a position; spikes of other units have none. */
 #include "analysis/quantity_kind.h"
 
 #include "core/error.h"

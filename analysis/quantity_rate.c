@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rates: spikes of a unit in a bin, in Hz. Bins lie end to end from where a stretch of observation begins;
- * one that a gap cuts is none. */
+/* Rates: spikes of a unit in a bin, in Hz. Bins lie end to end from the start of an observed interval; a bin
+ * that a gap cuts is dropped. */
 #include "analysis/quantity_kind.h"
 
 #include "core/clock.h"
@@ -27,7 +27,7 @@ static void close_rates(sf_quantity_state *q)
     sf_free(q->spikes);
 }
 
-/* No bin of the state ends any more, or none has begun. */
+/* End of the state's bin; INT64_MAX if none has begun or none can end any more. */
 static int64_t end_of(const sf_quantity_state *q, size_t s)
 {
     bool begun = q->from_ns[s] != INT64_MIN && q->from_ns[s] < INT64_MAX - q->bin_ns;
@@ -41,7 +41,7 @@ static void find_next(sf_quantity_state *q)
         if (end_of(q, s) < q->next_ns) q->next_ns = end_of(q, s);
 }
 
-/* All bins that end at `stop_ns` or before, in that order. */
+/* Completes all bins that end at or before `stop_ns`, in that order. */
 static int complete(sf_quantity_state *q, int64_t stop_ns)
 {
     while (q->next_ns <= stop_ns && q->next_ns != INT64_MAX) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What tests by dealing have in common: which statistics of dealings are as great, and which are rare. */
+/** Helpers of permutation tests: comparison of statistics, and the critical value of a set of them. */
 #ifndef SF_ANALYSIS_RARE_H
 #define SF_ANALYSIS_RARE_H
 
@@ -7,17 +7,17 @@
 
 #include <math.h>
 
-#define SF_RARE 0.05 /**< of dealings, beside which statistics of several measures are put */
-#define SF_TIES 1e-9 /**< statistics so close are equal but for rounding */
+#define SF_RARE 0.05 /**< fraction of permutations that reach the value of sf_rare_of */
+#define SF_TIES 1e-9 /**< statistics this close differ by rounding only */
 
-/** From here on a statistic is as great as this one. */
+/** Smallest value that counts as at least as great as `statistic`. */
 static inline double sf_just_below(double statistic)
 {
     return statistic * (1 - SF_TIES) - SF_TIES;
 }
 
-/** What one dealing in twenty reaches, or `otherwise` where that tells nothing; puts the statistics in order.
- */
+/** The value that one permutation in twenty reaches, or `otherwise` if that is not a positive number; sorts
+ * `statistics` in place. */
 static inline double sf_rare_of(double *statistics, size_t count, double otherwise)
 {
     sf_reals_sort(statistics, count);

@@ -151,7 +151,7 @@ static sf_span meet(sf_span a, sf_span b)
     return both;
 }
 
-/* What of the recording lies in the span: all is borrowed but `observed`. */
+/* A view of the recording within the span: everything is borrowed except `observed`. */
 static int view(sf_recording *part, const sf_recording *recording, sf_span span, sf_error *error)
 {
     size_t first = sf_spikes_lower_bound(recording->spikes, recording->spike_count, span.start_ns);

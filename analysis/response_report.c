@@ -283,7 +283,7 @@ static sf_response_bin row_of_bin(const sf_response_report *r, size_t i, size_t 
                              .rate_hz = sf_response_rate(spikes, of->bin_exposed_ns[bin])};
 }
 
-/* A row for each bin of each item, which is made when it is looked at. */
+/* A row for each bin of each item, created on access. */
 SF_GETTER(get_bin)
 {
     const sf_response_report *r = of;
@@ -313,7 +313,7 @@ SF_GETTER(get_regular)
     sf_value_set_flag(value, sf_responses_regular(&((const sf_response_report *)of)->units));
 }
 
-/* Those with more spikes, or with fewer, as column->member says. */
+/* Number of items with more spikes, or with fewer, as column->member selects. */
 SF_GETTER(get_standing)
 {
     size_t standing[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Responses to stimuli as tables: what `synfire responses` tells, in the command and in the library alike.
+ * Responses to stimuli as tables: the output of `synfire responses`, for the command and the library alike.
  * docs/responses.md has the definitions.
  */
 #ifndef SF_ANALYSIS_RESPONSE_REPORT_H
@@ -42,40 +42,42 @@ typedef struct sf_response_trial {
 /** Zero-initialise. */
 typedef struct sf_response_report {
     sf_recording_columns of;
-    char commonest[SF_MARKER_TEXT_SIZE]; /**< the marker, where the options name none: units and chains have
-                                            it from here */
+    char commonest[SF_MARKER_TEXT_SIZE]; /**< the most frequent marker, used by units and chains if the
+                                            options name none */
     sf_responses units;
-    sf_responses chains; /**< of no items where no episodes were given */
+    sf_responses chains; /**< has no items if no episodes were given */
     sf_occurrences *occurrences;
     size_t chain_count;
-    sf_event_train *begins; /**< of the chains, when each occurrence begins */
+    sf_event_train *begins; /**< per chain, the start times of its occurrences */
     char **names;           /**< of the chains */
     sf_response_row *rows;  /**< units, then chains */
     sf_response_trial *trials;
 } sf_response_report;
 
-/** Of all units, and of `count` chains, after the marker that the options name, else after the one that comes
- * most often. Errors as sf_responses_open and sf_marker_commonest; also SF_CANCELLED.
- * sf_response_report_free whatever happened. The recording must outlive it. */
+/** Finds the responses of all units, and of `count` chains, to the marker that the options name, else to the
+ * most frequent one. The recording must outlive the report. Errors as sf_responses_open and
+ * sf_marker_commonest; also SF_CANCELLED. Free with sf_response_report_free, also after an error. */
 int sf_response_report_find(sf_response_report *report, const sf_recording *recording,
                             const sf_response_options *options, const sf_episode *episodes, size_t count,
                             const sf_progress *progress, sf_error *error);
 void sf_response_report_free(sf_response_report *report);
 
-/** How many rows there are, units first; and row i. */
+/** Number of rows, units first; and row i. */
 size_t sf_response_report_count(const sf_response_report *report);
 sf_response_row sf_response_report_row(const sf_response_report *report, size_t i);
 
-/** Whether it responds: by a q of 0.05 or less. */
+/** Whether the row's item responds: q <= 0.05. */
 bool sf_response_stands(const sf_response_row *row);
 
-/** The trains that row i was counted from, and all that was found of it; *at is its number among these. */
+/** The responses (of units or of chains) that contain the item of row i; *at is the index of the item in
+ * them. */
 const sf_responses *sf_response_report_of(const sf_response_report *report, size_t i, size_t *at);
 
-/** How many units respond, with more or with fewer spikes. */
+/** Number of units that respond with more spikes, and with fewer. */
 void sf_response_report_standing(const sf_response_report *report, size_t *more, size_t *fewer);
 
-/** The share of the windows that was recorded and not blanked; whether markers come at one pace. */
+/** Fraction of the windows that was recorded and not blanked; and whether markers come at regular intervals.
+ */
 double sf_responses_exposed(const sf_responses *responses);
 bool sf_responses_regular(const sf_responses *responses);
 

@@ -50,7 +50,7 @@ void sf_response_rows_free(sf_response_rows *rows)
     sf_free(rows->deviations);
 }
 
-/* Two blocks become one: their deviations add up. */
+/* Merges pairs of blocks by adding their deviations. */
 static void merge_blocks(sf_response_rows *rows)
 {
     size_t kept = 0, windows = rows->windows;
@@ -80,14 +80,14 @@ typedef struct permuting {
     int level; /* blocks are of 2^level trials */
     bool exact;
     uint64_t permutations, seed;
-    int64_t *found;     /* by item: the sum of its response windows' deviations */
-    double *squares;    /* by item: of all its deviations; 0: nothing can change */
+    int64_t *found;     /* per item: sum of the response windows' deviations */
+    double *squares;    /* per item: sum of squares of all its deviations; 0: no permutation can change it */
     uint64_t *as_great; /* by worker and item */
     uint32_t *choices;  /* by worker: of each block the window */
     double *greatest;   /* by permutation: the greatest statistic */
 } permuting;
 
-/* The sum of the deviations of the windows that are chosen. */
+/* Sum of the deviations of the chosen windows. */
 static int64_t sum_of(const sf_response_rows *rows, size_t item, const uint32_t *choices)
 {
     int64_t sum = 0;
@@ -96,13 +96,14 @@ static int64_t sum_of(const sf_response_rows *rows, size_t item, const uint32_t 
     return sum;
 }
 
-/* The square of the sum over its variance, but for a factor that all items share. */
+/* Square of the sum over its variance, except for a factor common to all items. */
 static double statistic(int64_t sum, double squares)
 {
     return squares > 0 ? (double)sum * (double)sum / squares : 0;
 }
 
-/* Of all of them the one of this number, whose first is the one that was found; or a random one. */
+/* Permutation number `permutation` of a complete enumeration, of which number 0 is the observed one; or a
+ * random one. */
 static void choose(uint32_t *choices, const permuting *p, uint64_t permutation)
 {
     sf_random random = sf_random_start(p->seed, (uint64_t)p->level << 48 | permutation);
@@ -115,7 +116,7 @@ static void choose(uint32_t *choices, const permuting *p, uint64_t permutation)
         }
 }
 
-/* Permutations that share a pass over the deviations, which are more than a cache holds. */
+/* Permutations per pass over the deviations, which exceed the cache. */
 #define AT_ONCE 16
 
 static int permute(void *context, unsigned worker, size_t batch)
@@ -155,7 +156,7 @@ static void take_found(permuting *p)
     }
 }
 
-/* The share of permutations, of random ones the one that was found among them. */
+/* Fraction of permutations; with random ones, the observed one counts among them. */
 static double share(const permuting *p, uint64_t as_great)
 {
     return p->exact ? (double)as_great / (double)p->permutations
@@ -167,7 +168,7 @@ static void take_larger(double *to, double value)
     *to = value > *to ? value : *to;
 }
 
-/* In how many ways so many blocks can be permuted; infinity beyond all that is counted. */
+/* Number of permutations of `blocks` blocks; infinity if beyond the limit of enumeration. */
 static double ways_of(size_t windows, size_t blocks)
 {
     return pow((double)windows, (double)blocks);

@@ -47,7 +47,7 @@ int64_t sf_response_histogram(const sf_response_options *options, size_t *bins)
 
 /* ---- exposure ---- */
 
-/* What was recorded, ordered and disjoint. */
+/* Recorded spans, ordered and disjoint. */
 typedef struct exposure {
     const sf_span *spans;
     size_t count;
@@ -59,7 +59,7 @@ static exposure exposure_of(const sf_recording *recording)
                                          : (exposure){&recording->recorded, 1};
 }
 
-/* The first span that ends after this time. */
+/* Index of the first span that ends after this time. */
 static size_t first_after(const exposure *e, int64_t time_ns)
 {
     size_t low = 0, high = e->count;
@@ -81,7 +81,7 @@ static int add_part(sf_responses *r, sf_span part, sf_error *error)
     return SF_OK;
 }
 
-/* Appends what of these offsets, in a window that begins at `base`, was recorded. */
+/* Appends the recorded part of these offsets of a window that begins at `base`. */
 static int add_recorded(sf_responses *r, sf_span offsets, int64_t base, const exposure *e, sf_error *error)
 {
     int status = SF_OK;
@@ -95,7 +95,7 @@ static int add_recorded(sf_responses *r, sf_span offsets, int64_t base, const ex
     return status;
 }
 
-/* The offsets that were recorded in every window of the trial. */
+/* Finds the offsets that were recorded in every window of the trial. */
 static int expose(sf_responses *r, sf_trial *trial, const exposure *e, sf_error *error)
 {
     size_t from = r->part_count;
@@ -117,7 +117,7 @@ static int expose(sf_responses *r, sf_trial *trial, const exposure *e, sf_error 
     return status;
 }
 
-/* Adds to each bin what of it was recorded. */
+/* Adds to each bin the time that was recorded. */
 static void expose_bins(sf_responses *r, const sf_trial *trial, const exposure *e)
 {
     int64_t bin_ns = r->options.bin_ns, from = trial->time_ns + r->first_ns,
@@ -204,7 +204,7 @@ int sf_responses_open(sf_responses *r, const sf_recording *recording, const sf_r
 
 /* ---- one train ---- */
 
-/* From the event `low` on, before which all are earlier. */
+/* Index of the first event at or after a time, searching from `low`, before which all events are earlier. */
 static size_t seek(const sf_event_train *train, size_t low, int64_t time_ns)
 {
     size_t high = train->count;
@@ -218,8 +218,8 @@ static size_t seek(const sf_event_train *train, size_t low, int64_t time_ns)
     return low;
 }
 
-/* Events of each window at exposed offsets; firsts_ns[w] is the offset of the first, if there is any. The
- * events are gone through once, from the earliest window to the response. */
+/* Counts the events of each window at exposed offsets; firsts_ns[w] is the offset of the first, if any. One
+ * pass over the events, from the earliest window to the response. */
 static void count_windows(const sf_responses *r, const sf_trial *trial, const sf_event_train *train,
                           uint64_t *counts, int64_t *firsts_ns)
 {
@@ -248,8 +248,8 @@ static void count_bins(const sf_responses *r, const sf_trial *trial, const sf_ev
         bins[(train->times_ns[i] - from) / r->options.bin_ns]++;
 }
 
-/* Offsets that came one by one, with their middle at hand: the lower half, the greatest on top, and the upper
- * half, the least on top (negated, so that both are alike); the lower one may have one more. */
+/* Running median of offsets: two heaps, the lower half with its maximum on top, and the upper half with its
+ * minimum on top (negated, so that both heaps are alike); the lower half may have one more. */
 typedef struct heap {
     int64_t *items;
     size_t count, room;
@@ -257,12 +257,12 @@ typedef struct heap {
 
 typedef struct offsets {
     heap lower, upper;
-    double mean, squares; /* of their differences from it (Welford 1962) */
+    double mean, squares; /* Welford's running mean and sum of squared differences (1962) */
 } offsets;
 
 /* What is known of one train so far. */
 struct sf_response_room {
-    offsets after, before; /* first events of the response window; of those before the marker */
+    offsets after, before; /* first events of the response window; of the windows before the marker */
 };
 
 static int push(heap *h, int64_t item, sf_error *error)
@@ -303,7 +303,8 @@ static int add_offset(offsets *to, int64_t offset_ns, sf_error *error)
     return push(&to->lower, offset_ns, error);
 }
 
-/* Offsets of the response window count from the marker: `from` more. */
+/* Offsets in the response window are relative to its start; adding `from` makes them relative to the marker.
+ */
 static void describe(const offsets *of, int64_t from_ns, double *median_ns, double *spread_ns)
 {
     size_t count = of->lower.count + of->upper.count;
@@ -327,7 +328,7 @@ static void free_room(sf_response_room *room)
     sf_free(room->before.upper.items);
 }
 
-/* Counts the windows of a trial, of which *counts has room for each. */
+/* Counts the windows of a trial; *counts has room for each. */
 static int take_trial(const sf_responses *r, sf_trial *trial, const sf_event_train *train, sf_response *item,
                       sf_response_room *room, uint64_t *counts, sf_error *error)
 {

@@ -16,14 +16,15 @@
 
 /* ---- what is learnt from ---- */
 
-/* An attribute as it is counted by: its different values, ascending, and which of them each window has. */
+/* An attribute prepared for counting: its distinct values, ascending, and the value of each window. */
 typedef struct value_column {
     uint64_t *values;
     size_t value_count;
     uint32_t *at; /* of each window */
 } value_column;
 
-/* Windows begin .. end - 1 are tested; gap_begin .. gap_end - 1 overlap them and are not learnt from. */
+/* Windows begin .. end - 1 are the test set; gap_begin .. gap_end - 1 overlap them and are excluded from
+ * learning. */
 typedef struct block {
     size_t begin, end, gap_begin, gap_end;
 } block;
@@ -108,13 +109,13 @@ static void close_table(table *of)
 
 /* ---- intervals ---- */
 
-/* Values first .. last, of those that windows have, and what they predict. */
+/* Distinct values first .. last, and the label they predict. */
 typedef struct interval {
     uint32_t first, last;
     uint16_t label;
 } interval;
 
-/* The label that is most frequent: of several the first. */
+/* The most frequent label; the first among equals. */
 static uint16_t most_frequent(const uint32_t *counts, uint16_t labels)
 {
     uint16_t most = 0;
@@ -126,11 +127,11 @@ static uint16_t most_frequent(const uint32_t *counts, uint16_t labels)
 typedef struct cutting {
     interval *into;
     size_t count;
-    uint32_t *open; /* windows of the interval that is open, by label */
+    uint32_t *open; /* label counts of the open interval */
     uint64_t correct;
 } cutting;
 
-/* Ends the interval that is open; where its neighbour predicts the same, both are one. */
+/* Closes the open interval; merges it with its neighbour if both predict the same. */
 static void close_interval(cutting *at, const interval *range, uint16_t labels)
 {
     uint16_t label = most_frequent(at->open, labels);
@@ -142,8 +143,8 @@ static void close_interval(cutting *at, const interval *range, uint16_t labels)
     memset(at->open, 0, labels * sizeof *at->open);
 }
 
-/* Cuts values into intervals: `counts` has a row of labels for each. Returns how many windows they get right.
- */
+/* Cuts values into intervals; `counts` has a row of label counts for each value. Returns the number of
+ * correctly predicted windows. */
 static uint64_t cut(interval *into, size_t *count, const uint32_t *counts, size_t values, uint16_t labels,
                     uint64_t least, uint32_t *open)
 {
@@ -154,7 +155,7 @@ static uint64_t cut(interval *into, size_t *count, const uint32_t *counts, size_
     for (uint32_t v = 0; v < values; v++) {
         const uint32_t *row = &counts[v * (size_t)labels];
         uint16_t label = most_frequent(row, labels);
-        if (row[label] == 0) continue; /* no window that is learnt from has this value */
+        if (row[label] == 0) continue; /* no training window has this value */
         uint16_t so_far = most_frequent(open, labels);
         if (is_open && open[so_far] >= least && label != so_far) {
             close_interval(&at, &range, labels);
@@ -186,7 +187,7 @@ size_t sf_rule_interval(const double *thresholds, size_t interval_count, uint64_
 
 /* ---- one sequence of labels, block by block ---- */
 
-/* What a thread works with; `best` has the intervals that were chosen without each block. */
+/* Scratch memory of a thread; `best` holds the intervals chosen with each block left out. */
 typedef struct scratch {
     uint32_t *total, *counts, *open;
     interval *tried, *best; /* most_values each; folds times as many */
@@ -228,7 +229,7 @@ static int open_scratch(scratch *own, const table *of)
                : -1;
 }
 
-/* Tries one attribute without each block in turn. */
+/* Tries one attribute, leaving out each block in turn. */
 static void try_attribute(scratch *own, const table *of, size_t attribute, const uint16_t *labels)
 {
     const sf_rules_input *input = of->input;
@@ -253,8 +254,7 @@ static void try_attribute(scratch *own, const table *of, size_t attribute, const
     }
 }
 
-/* What the rule that was learnt without block f says of a window in it; nothing was learnt: the first label.
- */
+/* Prediction for a window in block f by the rule learnt without f; the first label if nothing was learnt. */
 static uint16_t predict(const scratch *own, const table *of, size_t f, size_t window)
 {
     const interval *intervals = &own->best[f * of->most_values];
@@ -301,7 +301,7 @@ typedef struct shifting {
     atomic_size_t done;
 } shifting;
 
-/* The labels of each segment, shifted round in it by an offset of its own. */
+/* Circularly shifts the labels within each segment by an independent offset. */
 static void shift_labels(uint16_t *shifted, const sf_rules_input *input, size_t segments, size_t shift)
 {
     sf_random random = sf_random_start(input->seed, shift);
@@ -326,7 +326,7 @@ static int try_shift(void *context, unsigned worker, size_t item)
     return goes_on || done == all->count ? SF_OK : SF_CANCELLED;
 }
 
-/* Two stretches of one label fill a segment, on average. */
+/* A segment is as long as two runs of one label on average. */
 static size_t count_segments(const sf_rules_input *input)
 {
     size_t stretches = 1;
@@ -351,7 +351,7 @@ static void sum_up_chance(sf_rules *rules, double *accuracies)
     rules->chance_p = (double)(1 + as_good) / (double)(1 + rules->shifts);
 }
 
-/* Moves what was tried to the front: how many. */
+/* Moves the accuracies of the shifts that were tried to the front; returns their number. */
 static size_t keep_tried(double *accuracies, size_t count)
 {
     size_t kept = 0;
@@ -474,7 +474,7 @@ static int learn_all(sf_rule *rule, const table *of, scratch *own, sf_error *err
 
 /* ---- the whole ---- */
 
-/* Shares of labels that are predicted right, averaged over labels that windows have. */
+/* Accuracy per label, averaged over labels that occur. */
 static double balance(const uint64_t *confusion, uint16_t labels)
 {
     double sum = 0;

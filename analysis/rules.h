@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * 1R over windows: the one count whose value predicts the label of a window best, how well it does in blocks
- * of time that it has not seen, and how well it would by chance. Counts are cut into intervals as Holte does
- * (Machine Learning 11 (1993), 63-90): an interval is closed once `least` windows of its most frequent label
- * are in it and the next value has another, and neighbours that predict the same become one.
+ * The 1R classifier over windows: finds the one count whose value best predicts the label of a window, its
+ * accuracy in blocks of time that were left out of the learning, and the accuracy expected by chance. Counts
+ * are cut into intervals as by Holte (Machine Learning 11 (1993), 63-90): an interval is closed once it has
+ * `least` windows of its most frequent label and the next value has another label; neighbours that predict
+ * the same are merged.
  *
- * Chance keeps what is slow. Labels and spikes may both change over a session with nothing to do with each
- * other, and any two such series go together (Harris, Nonsense correlations in neuroscience, bioRxiv 2020).
- * The session is therefore cut into segments that two stretches of one label fill on average, and labels are
- * shifted round within each segment, by an offset of its own: how often each label is there and how much each
- * unit fires stay as they are from segment to segment. p is exact where labels could as well begin anywhere
- * in their segment.
+ * The chance level preserves slow changes. Labels and spikes may both change slowly over a session without
+ * being related, and any two such series correlate (Harris, Nonsense correlations in neuroscience, bioRxiv
+ * 2020). The session is therefore cut into segments, each as long as two runs of one label on average, and
+ * labels are shifted circularly within each segment by an independent offset. How often each label occurs and
+ * how much each unit fires then stay the same in each segment. p is exact if labels could equally well begin
+ * anywhere in their segment.
  */
 #ifndef SF_ANALYSIS_RULES_H
 #define SF_ANALYSIS_RULES_H
@@ -18,29 +19,29 @@
 #include <synfire/recording.h>
 
 typedef struct sf_rules_input {
-    size_t window_count; /**< windows that have a label, in the order of time */
+    size_t window_count; /**< number of labelled windows, in order of time */
     const sf_span *windows;
     const uint16_t *labels; /**< of each, below label_count */
-    uint16_t label_count;   /**< the more frequent first: of labels as frequent in an interval the first is
-                                 predicted */
+    uint16_t label_count; /**< labels are numbered by decreasing frequency: the lower number wins a tie within
+                             an interval */
     size_t attribute_count; /**< at least 1 */
     const uint64_t *const
-        *counts;    /**< of each window attribute_count; of attributes as good the first is kept */
+        *counts;    /**< attribute_count counts per window; among equally good attributes the first wins */
     uint64_t least; /**< Holte's SMALL, at least 1; 6 */
-    size_t folds;   /**< blocks of time, at least 2 and at most window_count */
-    size_t shifts;  /**< of the labels, for the chance level; 0: none */
+    size_t folds;   /**< number of blocks of time, 2 to window_count */
+    size_t shifts;  /**< number of label shifts for the chance level; 0: none */
     uint64_t seed;
     unsigned threads;            /**< 0: all cores */
     const sf_progress *progress; /**< or NULL */
 } sf_rules_input;
 
-/** Interval i has the counts up to thresholds[i], the last one all above. */
+/** Interval i holds counts up to thresholds[i]; the last interval holds all above. */
 typedef struct sf_rule {
     size_t attribute;
     size_t interval_count; /**< 1: it always predicts the same */
-    double *thresholds;    /**< interval_count - 1, ascending, halfway between two counts that were seen */
+    double *thresholds;    /**< interval_count - 1, ascending, halfway between two observed counts */
     uint16_t *labels;      /**< predicted in each interval */
-    uint64_t correct;      /**< of the windows that it was learnt from */
+    uint64_t correct;      /**< number of correctly predicted windows among those it was learnt from */
 } sf_rule;
 
 /** Fewer shifts than this give no p, */
@@ -50,29 +51,30 @@ typedef struct sf_rule {
 
 typedef struct sf_rules {
     sf_rule rule; /**< learnt from all windows, by 1R's parallel form */
-    /* In blocks that were left out of the learning, with all that overlaps them: */
-    double accuracy;     /**< share of windows that are predicted right */
+    /* Measured in blocks left out of the learning, together with all windows that overlap them: */
+    double accuracy;     /**< fraction of windows predicted correctly */
     double balanced;     /**< mean over labels of that share */
-    uint64_t *confusion; /**< label_count rows of label_count: row the true label, column the predicted one */
+    uint64_t *confusion; /**< label_count x label_count: row is the true label, column the predicted one */
     double *fold_accuracy;
     size_t *fold_attribute; /**< what was chosen without each block */
     /* By chance: */
-    double majority;                           /**< share of the most frequent label */
-    size_t shifts;                             /**< that were tried: 0 below SF_RULES_LEAST_STRETCHES */
-    size_t segments;                           /**< in which labels were shifted; 0 there, too */
-    double chance_mean, chance_most, chance_p; /**< of the accuracy with shifted labels: mean, 95 %, and the
-                                                  share that is as good; NaN below SF_RULES_LEAST_SHIFTS */
+    double majority; /**< share of the most frequent label */
+    size_t shifts;   /**< number of shifts tried; 0 below SF_RULES_LEAST_STRETCHES */
+    size_t segments; /**< number of segments for the shifts; also 0 below SF_RULES_LEAST_STRETCHES */
+    double chance_mean, chance_most,
+        chance_p; /**< accuracy with shifted labels: mean, 95th percentile, and fraction at least as good; NaN
+                     below SF_RULES_LEAST_SHIFTS */
 } sf_rules;
 
 /**
- * Learns and tests. Every shift goes through the same procedure as the true labels. The same seed gives the
- * same on any number of threads. Free with sf_rules_free whatever happened. SF_NO_MEMORY; SF_CANCELLED with
- * all that was learnt, and the chance level of the shifts tried by then.
+ * Learns and tests. Every shift goes through the same procedure as the true labels. The result depends on the
+ * seed, not on the number of threads. SF_NO_MEMORY; SF_CANCELLED keeps what was learnt, and the chance level
+ * from the shifts done by then. Free with sf_rules_free, also after an error.
  */
 int sf_rules_learn(sf_rules *rules, const sf_rules_input *input, sf_error *error);
 void sf_rules_free(sf_rules *rules);
 
-/** Which interval a count lies in: those up to the first threshold in the first. */
+/** Index of the interval that contains a count; counts up to the first threshold are in interval 0. */
 size_t sf_rule_interval(const double *thresholds, size_t interval_count, uint64_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Breadth-first search as synfire/graph.h offers it: from one vertex or many, where the options say, and by
- * the CPU where a device cannot. */
+/* Breadth-first search for synfire/graph.h: from one vertex or many, on the device that the options choose,
+ * and on the CPU if that device cannot. */
 #include "analysis/graph.h"
 
 #include "core/backend/ways.h"
@@ -33,13 +33,13 @@ typedef struct searching {
     sf_search_options options;
     const sf_progress *progress;
     uint32_t done; /* of the searches that are repeated */
-    bool stop;     /* asked for in the middle of one that is not the first, which is finished */
+    bool stop;     /* a stop was requested during a repetition, which is finished */
     sf_searches *out;
 } searching;
 
 /* ---- one source ---- */
 
-/* What preparing and the levels of a search tell, where several searches are one work. */
+/* Progress of the preparation and the levels of a search, if several searches are one task. */
 static bool tell_repeated(void *user, const char *what, double done, double total)
 {
     searching *s = user;
@@ -137,15 +137,15 @@ static int search_on_devices(searching *s, sf_device *const *devices, uint32_t c
     return status;
 }
 
-/* Along the links of a recording: the path that is through soonest to every vertex. */
+/* Finds the path with the shortest delay to every vertex, along the links of a recording. */
 static int follow_delays(searching *s, sf_error *error)
 {
     sf_searches *out = s->out;
     const sf_connectivity *links = &s->graph->links;
     sf_csr csr;
     sf_reach_result reach = {0};
-    int status =
-        sf_connectivity_csr(&csr, links, NULL, error); /* with every link: csr of the graph may not */
+    int status = sf_connectivity_csr(&csr, links, NULL,
+                                     error); /* with every link, which the graph's own csr may lack */
     if (status == SF_OK)
         status = sf_connectivity_reach(&reach, links, &csr, s->sources[0], UINT32_MAX, error);
     if (status == SF_OK) {
@@ -210,11 +210,12 @@ static int search_here(void *job, sf_crew *crew, sf_error *error)
     return s->count == 1 ? search_on_cpu(s, error) : many_on_cpu(s, error);
 }
 
-/* With fewer vertices meeting after every level costs more than several devices save. */
+/* Minimum number of vertices for several devices; with fewer, synchronising after every level costs more than
+ * they save. */
 #define LEAST_DIVIDED (UINT32_C(1) << 24)
 
-/* The first of several searches alone where they would not be faster; the others then have no part in it.
- * SF_UNAVAILABLE where it does not hold the graph: all together may. */
+/* Searches on the first of several devices alone, if the others would not make it faster; they are then
+ * marked as unused. SF_UNAVAILABLE if the graph does not fit on it: it may fit on all together. */
 static int search_on_first(searching *s, sf_crew *crew, sf_device *device, sf_error *error)
 {
     int status = search_on_device(s, device, error);
@@ -236,7 +237,7 @@ static int search_there(void *job, sf_crew *crew, sf_error *error)
     return left > 1 && status == SF_UNAVAILABLE ? search_on_devices(s, devices, left, error) : status;
 }
 
-/* The techniques of Enterprise are those of its kernels: a CPU searches otherwise, under no such names. */
+/* The names of Enterprise's techniques apply to its kernels only; the CPU search has none. */
 static const sf_way on_cpu = {.engine = "auto", .estimate = estimate, .run = search_here};
 static const sf_way on_devices = {.engine = "auto", .on_devices = true, .run = search_there};
 static const sf_way as_enterprise = {.engine = "enterprise", .on_devices = true, .run = search_there};
@@ -270,7 +271,7 @@ static int choose_for_enterprise(sf_choice *choice, const searching *s, sf_error
 static int choose(sf_choice *choice, const searching *s, sf_error *error)
 {
     if (s->options.enterprise) return choose_for_enterprise(choice, s, error);
-    /* as many searches as there are sources fill one device */
+    /* several sources run as that many searches, which fill one device */
     const sf_how how = {.device = s->options.device, .most = s->count > 1 ? 1 : SF_MOST_DEVICES};
     int status = sf_choose(choice, sf_bfs_ways, &how, s, error);
     if (status != SF_OK && error != NULL) snprintf(error->place, sizeof error->place, "device");
@@ -287,7 +288,7 @@ static uint32_t greatest_level(const uint32_t *levels, uint32_t vertices)
     return depth;
 }
 
-/* How many vertices each search reaches, and at which levels. */
+/* Number of vertices that each search reaches, and their levels. */
 static int count_levels(searching *s, sf_error *error)
 {
     sf_searches *out = s->out;
@@ -320,7 +321,7 @@ static int count_levels(searching *s, sf_error *error)
     return SF_OK;
 }
 
-/* Whether a search that was stopped has found anything. */
+/* Whether a stopped search has any result. */
 static bool has_some(const searching *s)
 {
     const sf_searches *out = s->out;

@@ -60,7 +60,7 @@ static int intersect(span_list *both, const sf_span *a, size_t a_count, const sf
     return status;
 }
 
-/* Asked of ascending times, with *at 0 before the first. */
+/* Whether a time is inside a span; call with ascending times, *at initially 0. */
 static bool is_inside(const sf_span *spans, size_t count, size_t *at, int64_t time_ns)
 {
     while (*at < count && spans[*at].stop_ns <= time_ns)
@@ -136,12 +136,13 @@ static int remove_duplicates(sf_recording *recording, const sf_selection *select
 
 /* ---- units ---- */
 
-/* Of each unit: is it among those of the list, and does the list name it by itself rather than in a range. */
+/* Per unit: whether the list contains it, and whether the list names it individually rather than in a range.
+ */
 typedef struct choice {
     bool *chosen, *named;
 } choice;
 
-/* A name in double quotes is a name, even `"#3"`. */
+/* A name in double quotes is always a name, even `"#3"`. */
 static int choose_quoted(const sf_units *units, const char *name, choice *of, sf_error *error)
 {
     uint32_t unit = sf_units_find(units, name);
@@ -193,7 +194,7 @@ static int tell_units(sf_selected *told, const sf_units *units, const bool *chos
     return SF_OK;
 }
 
-/* Spikes of units that are not chosen become those of the others; how many stay. */
+/* Moves the spikes of units that are not chosen to `others`; *stay is the number of the rest. */
 static int part_units(sf_recording *recording, const bool *chosen, size_t *stay, sf_error *error)
 {
     size_t kept = 0, left = 0;
@@ -201,7 +202,7 @@ static int part_units(sf_recording *recording, const bool *chosen, size_t *stay,
         left += !chosen[recording->spikes[i].unit];
     sf_spike *others = sf_resize(NULL, left, sizeof *others);
     if (others == NULL) return sf_fail_memory(error);
-    if (left == 0) /* memory that nobody writes into stays shared with who filled it */
+    if (left == 0) /* memory that is not written to stays shared with the process that filled it */
         kept = recording->spike_count;
     for (size_t i = kept; i < recording->spike_count; i++)
         if (chosen[recording->spikes[i].unit])
@@ -251,7 +252,7 @@ static int read_kinds(unsigned *kinds, const char *list, sf_error *error)
     return status;
 }
 
-/* What a unit of this kind is called in such a list. */
+/* Word for units of this kind in such a list. */
 static const char *word_of(sf_unit_kind kind)
 {
     static const char *const words[] = {"unsorted", "good", "mua", "noise"};
@@ -271,7 +272,7 @@ static int refuse_kinds(const sf_units *units, const char *asked, sf_error *erro
     return sf_fail(error, SF_USAGE, "kind", "no unit is of the kind %s: there are %s", asked, there);
 }
 
-/* Noise that nobody asked for, which is no spike of a neuron: it goes before duplicates are looked for. */
+/* Removes noise units that were not requested, which are no neurons, before duplicates are searched. */
 static void drop_noise(sf_recording *recording, const choice *of, const bool *wanted, bool listed)
 {
     const sf_unit *units = recording->units.items;
@@ -295,7 +296,7 @@ static void drop_noise(sf_recording *recording, const choice *of, const bool *wa
         sf_recording_drop(recording, "unit not selected", others)->kind = SF_DROP_CHOSEN;
 }
 
-/* Which units are looked at: `of->chosen` becomes those of both lists. `wanted` has room for each unit. */
+/* Combines both lists into the units to analyse, `of->chosen`. `wanted` has room for each unit. */
 static int choose_kinds(choice *of, bool *wanted, sf_recording *recording, const sf_selection *selection,
                         sf_selected *told, sf_error *error)
 {
@@ -351,7 +352,7 @@ static int keep_units(sf_recording *recording, const choice *of, const sf_select
 
 /* ---- when it was recorded ---- */
 
-/* What the caller says of it holds, and what the file observed lies within it. */
+/* Applies the recorded span that the caller declares; observed spans of the file must lie within it. */
 static int declare(sf_recording *recording, const sf_selection *selection, sf_error *error)
 {
     sf_span said = selection->recorded;
@@ -428,8 +429,7 @@ int sf_epochs_check(const sf_epoch *epochs, size_t count, const char *place, sf_
     return SF_OK;
 }
 
-/* Refuses times of which nothing was recorded, and says when it was; seconds that were meant as ms are seen.
- */
+/* Refuses times outside the recorded span, and states that span; suggests ms if the seconds look like ms. */
 static int refuse_outside(const char *option, int64_t asked_ns, sf_span recorded, sf_error *error)
 {
     int64_t thousandth = asked_ns / 1000;
@@ -443,8 +443,8 @@ static int refuse_outside(const char *option, int64_t asked_ns, sf_span recorded
                    sf_seconds_of(recorded.start_ns).text, sf_seconds_of(recorded.stop_ns).text, meant);
 }
 
-/* The first may overlap the recording as if it were in seconds; all others are beyond it, and as ms all are
- * in it. */
+/* True if, read as seconds, all spans but the first lie beyond the recording, and read as ms all lie within
+ * it. */
 static bool are_in_ms(const span_list *spans, sf_span recorded)
 {
     size_t count = spans->count;
@@ -498,7 +498,7 @@ static int keep_epochs(sf_recording *recording, const sf_selection *selection, s
 
 /* ---- the whole ---- */
 
-/* The time meant in a recording whose first spike is at first_ns; `otherwise` where none was given. */
+/* Absolute time of a point, for a first spike at first_ns; `otherwise` if none was given. */
 static int64_t resolve(sf_time_point point, int64_t first_ns, int64_t otherwise)
 {
     if (!point.given) return otherwise;
@@ -573,7 +573,7 @@ int sf_selection_keep(sf_recording *recording, const sf_selection *selection, sf
     return status;
 }
 
-/* What is known of the recording itself, and how much is left of it. */
+/* Records the properties of the recording itself, and how much of it is left. */
 static int tell_rest(sf_selected *told, const sf_recording *recording, const sf_selection *selection,
                      sf_error *error)
 {
@@ -602,7 +602,7 @@ static int tell_stream(sf_selected *told, const sf_selection *selection, sf_erro
     return told->stream != NULL ? SF_OK : sf_fail_memory(error);
 }
 
-/* What was chosen before cannot be told beside what is chosen now of the same kind. */
+/* Refuses a second selection of the same kind, because `selected` can describe only one. */
 static int check_again(const sf_selected *before, const sf_selection *selection, sf_error *error)
 {
     const struct {

@@ -6,25 +6,26 @@
 
 #include "core/recording.h"
 
-/** What sf_selection.kind means where an analysis opens a file and was told no kind. */
+/** Default of sf_selection.kind when an analysis opens a file. */
 #define SF_KINDS_ANALYSED "good,mua,unsorted"
 
-/** The caller's selection, of whatever version; NULL: everything. SF_USAGE. */
+/** Copies the caller's selection, of any struct version (NULL: everything). SF_USAGE. */
 int sf_selection_read(sf_selection *own, const sf_selection *given, sf_error *error);
 
 /**
- * Cuts the recording down in place, and tells `recording->selected` how. `stream` is only told: the reader
- * chose it. What was removed is in `dropped`, by cause. Errors have the field of the selection as their
- * place: SF_USAGE for a unit, marker, epoch or span that is not there, SF_DATA for duplicates by distance
- * without positions; SF_NO_MEMORY. The recording is then half cut and good for sf_recording_clear only.
+ * Cuts the recording down in place and records how in `recording->selected`; `dropped` counts what was
+ * removed, by cause. `stream` is only recorded, since the reader already chose it. The place of an error is
+ * the selection's field: SF_USAGE for a unit, marker, epoch or span that does not exist, SF_DATA for removing
+ * duplicates by distance without positions; SF_NO_MEMORY. After an error the recording may only be cleared,
+ * with sf_recording_clear.
  */
 int sf_selection_apply(sf_recording *recording, const sf_selection *selection, sf_error *error);
 
-/** Cuts it down the same way, and tells nothing: `recorded` and the markers are of the whole, spikes of a
- * piece of it. */
+/** The same for a recording whose spikes are one chunk of a larger one, to which `recorded` and the markers
+ * refer; does not set `recording->selected`. */
 int sf_selection_keep(sf_recording *recording, const sf_selection *selection, sf_error *error);
 
-/** Epochs that are sorted by start: fails with `code` where one is empty or two overlap. */
+/** Checks epochs that are sorted by start: fails with `code` if one is empty or two overlap. */
 int sf_epochs_check(const sf_epoch *epochs, size_t count, const char *place, sf_status code, sf_error *error);
 
 #endif

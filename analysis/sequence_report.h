@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The order of units within network bursts as tables: what `synfire sequences` tells, in the command and in
+ * The order of units within network bursts as tables: the output of `synfire sequences`, for the command and
  * the library alike. docs/sequences.md has the definitions.
  */
 #ifndef SF_ANALYSIS_SEQUENCE_REPORT_H
@@ -71,7 +71,7 @@ typedef struct sf_sequence_chain_row {
 /** Zero-initialise. */
 typedef struct sf_sequence_report {
     const sf_recording *recording;
-    sf_activity_options activity; /**< whose rule of network bursts it is by */
+    sf_activity_options activity; /**< its rule defines the network bursts */
     sf_sequence_options options;
     sf_recording_columns of;
     sf_bursts network;
@@ -87,8 +87,8 @@ typedef struct sf_sequence_report {
     size_t chain_count;
 } sf_sequence_report;
 
-/** With the places of `count` chains. SF_NO_MEMORY, SF_CANCELLED; sf_sequence_report_free whatever happened.
- * The recording must outlive it. */
+/** Finds sequences, and the places of `count` chains in them. The recording must outlive the report.
+ * SF_NO_MEMORY, SF_CANCELLED. Free with sf_sequence_report_free, also after an error. */
 int sf_sequence_report_find(sf_sequence_report *report, const sf_recording *recording,
                             const sf_activity_options *activity, const sf_sequence_options *options,
                             const sf_episode *episodes, size_t count, const sf_progress *progress,

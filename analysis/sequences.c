@@ -54,7 +54,7 @@ typedef struct finder {
     const sf_recording *recording;
     sf_sequence_options chosen; /* with a window */
     const sf_sequence_options *options;
-    /* Spikes in bursts by unit, those of unit u at first[u] .. first[u + 1]. */
+    /* first: spikes in bursts by unit, those of unit u at first[u] .. first[u + 1] - 1. */
     size_t *first;
     uint32_t *burst_of, *rank_of;
     uint32_t *backbone; /* their units; as the next, of the result */
@@ -132,7 +132,8 @@ static int sort_by_unit(finder *f, sf_error *error)
     return SF_OK;
 }
 
-/* The bursts that it takes part in, its first spike in each, and whether it is of the backbone. */
+/* Determines the bursts in which a unit takes part, its first spike in each, and whether it is a backbone
+ * unit. */
 static void look_at_unit(finder *f, uint32_t unit)
 {
     sf_sequences *s = f->s;
@@ -162,12 +163,12 @@ static void look_at_unit(finder *f, uint32_t unit)
 
 /* ---- the order of a burst ---- */
 
-/* Positions of the units of a list, bursts in rows; 0: it takes no part. */
+/* Positions of the listed units, one row per burst; 0: takes no part. */
 typedef struct ordering {
     const uint32_t *list;
     size_t units, bursts, ordered;
     double *of, *sum;
-    double *back; /* where the burst is played backwards; NULL: the opposite */
+    double *back; /* positions in the time-reversed burst; NULL: the negated ones */
     bool *has;    /* whether a burst has an order */
 } ordering;
 
@@ -183,7 +184,7 @@ static int by_time(const void *a, const void *b)
     return order != 0 ? order : (one->at > other->at) - (one->at < other->at);
 }
 
-/* Adds twice its rank to each unit's cell of a burst, ties at their middle: a whole number. */
+/* Adds twice its rank, an integer, to each unit's cell of a burst; ties have the middle rank. */
 static void add_ranks(double *row, ranked *units, size_t count)
 {
     qsort(units, count, sizeof *units, by_time);
@@ -195,7 +196,7 @@ static void add_ranks(double *row, ranked *units, size_t count)
     }
 }
 
-/* Twice a rank, or twice two of them together, as a position from -1 to 1. */
+/* Converts twice a rank (or twice the sum of two) to a position from -1 to 1. */
 static void make_positions(double *row, const ranked *units, size_t count, size_t ranks)
 {
     double most = (double)(ranks * (count - 1)); /* and the middle of all */
@@ -205,8 +206,8 @@ static void make_positions(double *row, const ranked *units, size_t count, size_
 
 #define PEAK_REACH 4 /* standard deviations */
 
-/* Where the unit fires most in a burst, beside the network: twice the rank, among all spikes of the burst, of
- * the spike with most of its own around it, under a Gaussian. */
+/* Rate peak of a unit relative to the network: twice the rank, among all spikes of the burst, of the spike
+ * with the highest density of the unit's own spikes under a Gaussian. */
 static int64_t peak_of(const uint32_t *ranks, size_t count, double deviation)
 {
     double best = 0;
@@ -229,15 +230,15 @@ static int64_t peak_of(const uint32_t *ranks, size_t count, double deviation)
     return (int64_t)first + (int64_t)last;
 }
 
-/* Half a window of a burst, in spikes of it. */
+/* Half a window, converted to a number of spikes of the burst. */
 static double peak_deviation(const finder *f, const sf_sequence_burst *burst)
 {
     double duration_ns = (double)(burst->span.stop_ns - burst->span.start_ns);
     return fmax(1, (double)burst->spikes * (double)f->options->window_ns / 2 / duration_ns);
 }
 
-/* Positions of one burst's units: see the header. `next` is, by unit, where its spikes of this burst begin.
- */
+/* Positions of the units of one burst, as the header defines them. `next`, per unit, is the index of its
+ * first spike in this burst. */
 static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next, ranked *ones,
                         ranked *others)
 {
@@ -270,9 +271,9 @@ static void order_burst(ordering *o, const finder *f, size_t burst, size_t *next
         back[others[i].at] = -back[others[i].at];
 }
 
-#define NO_SQUARES 1e-20 /* what is left of positions that are all at their mean */
+#define NO_SQUARES 1e-20 /* remaining sum of squares of positions that all equal their mean */
 
-/* Brings a burst's positions to length 1; false where all are 0. */
+/* Normalises the positions of a burst to length 1; false if all are 0. */
 static bool bring_to_1(double *row, size_t units)
 {
     double squares = sf_reals_product(row, row, units);
@@ -331,7 +332,7 @@ static int order_find(ordering *o, const finder *f, const uint32_t *list, size_t
     return has ? status : sf_fail_memory(error);
 }
 
-/* What the units' positions are, before they are normalised. */
+/* Stores the positions of units before normalisation. */
 static void tell_positions(const finder *f, const ordering *o)
 {
     sf_sequences *s = f->s;
@@ -348,7 +349,7 @@ static void tell_positions(const finder *f, const ordering *o)
     }
 }
 
-/* ---- similarity, and whether it is more than that of bursts played either way ---- */
+/* ---- similarity, compared with bursts in random directions ---- */
 
 static void compare_bursts(finder *f, const ordering *o)
 {
@@ -360,8 +361,9 @@ static void compare_bursts(finder *f, const ordering *o)
                     : NAN;
 }
 
-/* Mean similarity of two ordered bursts where burst b is played backwards by bit b, or by a drawn one: the
- * squared sum of all has each pair twice and each burst with itself once. */
+/* Mean similarity over pairs of ordered bursts, with burst b reversed if bit b of `signs` (or a random bit)
+ * is set. The squared norm of the summed positions contains each pair twice and each burst with itself once.
+ */
 static double mean_similarity(const ordering *o, sf_random *random, uint64_t signs)
 {
     for (size_t i = 0; i < o->units; i++)
@@ -380,7 +382,7 @@ static double mean_similarity(const ordering *o, sf_random *random, uint64_t sig
                           : NAN;
 }
 
-/* Each burst beside the mean of the others; `sum` is that of all bursts as they were. */
+/* Similarity of each burst to the mean of the others; `sum` is over all bursts in observed direction. */
 static void compare_with_mean(finder *f, const ordering *o)
 {
     for (size_t b = 0; b < o->bursts && o->ordered > 1; b++) {
@@ -390,8 +392,8 @@ static void compare_with_mean(finder *f, const ordering *o)
     }
 }
 
-/* p of a mean similarity, by all signs or that many drawings. Sums of other orders differ in their last
- * digits. */
+/* p of a mean similarity, over all sign assignments or the given number of drawings. Sums in another order
+ * differ by rounding. */
 static double test_order(const ordering *o, double similarity, const sf_sequence_options *options,
                          uint64_t stream)
 {
@@ -399,7 +401,7 @@ static double test_order(const ordering *o, double similarity, const sf_sequence
     uint64_t as_similar = 0, drawings = options->surrogates;
     if (o->ordered < 2) return NAN;
     if (o->ordered <= SF_SEQUENCE_COUNTED) {
-        /* where a burst played backwards is the opposite, the opposite of all signs is as similar */
+        /* if reversal negates the positions, negating all signs gives the same similarity */
         drawings = (uint64_t)1 << (o->back != NULL ? o->ordered : o->ordered - 1);
         for (uint64_t signs = 0; signs < drawings; signs++)
             as_similar += mean_similarity(o, NULL, signs) >= least;
@@ -432,7 +434,7 @@ static int judge_order(finder *f, sf_error *error)
     return status;
 }
 
-/* A burst's positions of all units but that one, from their mean. */
+/* Positions of a burst without one unit, relative to their mean. */
 static void leave_out(double *row, const finder *f, const ordering *o, size_t burst, size_t without)
 {
     const int64_t *first_ns = f->s->first_ns + burst;
@@ -457,7 +459,7 @@ static void order_without(ordering *others, const finder *f, const ordering *o, 
     normalise(others);
 }
 
-/* How similar bursts are without one of the units, where that is least; 0 where it leaves no order. */
+/* Minimum similarity after leaving out any one unit; 0 if no order remains. */
 static int judge_without_one(finder *f, const ordering *o, sf_error *error)
 {
     sf_sequences *s = f->s;
@@ -473,7 +475,7 @@ static int judge_without_one(finder *f, const ordering *o, sf_error *error)
     return status;
 }
 
-/* The same of the units that keep their place, among themselves. */
+/* The order test of the placed units among themselves. */
 static int judge_placed(finder *f, const uint32_t *placed, size_t count, sf_error *error)
 {
     ordering o;
@@ -490,11 +492,11 @@ static int judge_placed(finder *f, const uint32_t *placed, size_t count, sf_erro
 
 /* ---- places ---- */
 
-#define NARROWEST_MS 0.5 /* units that are more precise than this are worth no more */
+#define NARROWEST_MS 0.5 /* lower bound of the deviation, which limits the weight of very precise units */
 #define BY_FIRSTS 3
 #define BY_PLACES 2
 
-/* How late each unit's first spike is, and its worth: one over the squared median deviation. */
+/* Lateness of each unit's first spike, and its weight: one over the squared median deviation. */
 static void take_firsts(finder *f)
 {
     const sf_sequences *s = f->s;
@@ -514,7 +516,7 @@ static void take_firsts(finder *f)
     }
 }
 
-/* How late each unit's spike in its place is. */
+/* Lateness of each unit's spike in its place. */
 static void take_nearest(finder *f, size_t i, int64_t middle_ns)
 {
     const sf_sequences *s = f->s;
@@ -527,7 +529,8 @@ static void take_nearest(finder *f, size_t i, int64_t middle_ns)
     }
 }
 
-/* A unit is worth the more the more bursts it keeps its place in, and the fewer its other spikes are. */
+/* The weight of a unit grows with the number of bursts in which it keeps its place, and falls with its number
+ * of spikes. */
 static int take_places(finder *f, sf_error *error)
 {
     const sf_sequences *s = f->s;
@@ -548,7 +551,7 @@ static int take_places(finder *f, sf_error *error)
     return status;
 }
 
-/* Lays the bursts above each other, for each unit by all others. */
+/* Aligns the bursts, for each unit by all others. */
 static int align(finder *f, sf_error *error)
 {
     const sf_sequences *s = f->s;
@@ -616,8 +619,8 @@ static void number_members(sf_sequences *s)
         }
 }
 
-/* The first place is 0, and lies at the begin of each burst's sequence: of the units that keep their place,
- * or without any of the backbone. */
+/* Makes places relative to the begin of each burst's sequence, the place of the first placed unit (or,
+ * without placed units, of the first backbone unit). */
 static int tell_from_begin(finder *f, sf_error *error)
 {
     sf_sequences *s = f->s;
@@ -655,8 +658,8 @@ static void choose_placed(finder *f)
 
 /* ---- whether the placed units lead in any order ---- */
 
-/* Spikes of placed units between the first place and the last: of which unit, and where in rank_of. A burst
- * after the other, and in it a unit after the other. */
+/* Spikes of placed units between the first place and the last, by burst and then by unit: the unit of each,
+ * and its index in rank_of. */
 typedef struct dealt {
     size_t at;
     uint32_t unit;
@@ -664,7 +667,7 @@ typedef struct dealt {
 
 typedef struct deal {
     dealt *spikes;
-    size_t *first;   /* those of burst b at first[b] .. first[b + 1] */
+    size_t *first;   /* those of burst b are first[b] .. first[b + 1] - 1 */
     uint32_t *ranks; /* room for those of a burst */
 } deal;
 
@@ -678,7 +681,7 @@ static int64_t find_last_place(const finder *f)
     return (int64_t)(last_ms * 1e6);
 }
 
-/* Takes those of one burst; `next` is, by unit, where its spikes of this burst begin. */
+/* Collects those of one burst; `next`, per unit, is the index of its first spike in this burst. */
 static size_t take_dealt(dealt *spikes, size_t count, const finder *f, size_t b, int64_t last_place_ns,
                          size_t *next, const uint32_t *placed)
 {
@@ -695,7 +698,7 @@ static size_t take_dealt(dealt *spikes, size_t count, const finder *f, size_t b,
     return count;
 }
 
-/* Deals a burst's spikes anew among the units: each has as many as before, in the order of time. */
+/* Reassigns a burst's spikes at random among the units; each keeps its number of spikes, in time order. */
 static void deal_burst(finder *f, const deal *d, size_t b, sf_random *random)
 {
     const dealt *spikes = d->spikes + d->first[b];
@@ -744,7 +747,7 @@ static void free_deal(deal *d)
 
 #define ENOUGH_DEALT 20
 
-/* p of so similar an order where their spikes are dealt anew. The trains are left as they were dealt. */
+/* p of the observed similarity when these spikes are reassigned. Leaves the trains reassigned. */
 static int judge_dealt(finder *f, const uint32_t *placed, sf_error *error)
 {
     sf_sequences *s = f->s;
@@ -769,7 +772,7 @@ static int judge_dealt(finder *f, const uint32_t *placed, sf_error *error)
     return status;
 }
 
-/* Units that keep their place are a sequence where their order is one, too. */
+/* The units that keep their place form a sequence if they are also ordered among themselves. */
 static int choose_members(finder *f, sf_error *error)
 {
     sf_sequences *s = f->s;
@@ -826,7 +829,7 @@ static int make_room(finder *f, sf_error *error)
     return has ? SF_OK : sf_fail_memory(error);
 }
 
-/* The backbone, and room for how late its units are. */
+/* Determines the backbone, and allocates the lateness of its units. */
 static int find_backbone(finder *f, sf_error *error)
 {
     sf_sequences *s = f->s;
@@ -874,7 +877,7 @@ int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, co
 
 /* ---- other events ---- */
 
-/* Each burst's begin as all units but those tell it. */
+/* Begin of each burst as estimated by all units except the given ones. */
 static int begins_without(int64_t *zero_ns, const sf_sequences *s, const uint32_t *without,
                           size_t without_count, sf_error *error)
 {
@@ -895,7 +898,7 @@ static int begins_without(int64_t *zero_ns, const sf_sequences *s, const uint32_
     return status;
 }
 
-/* The times that lie in bursts, as ranks; returns their number. */
+/* Converts the times that lie in bursts to ranks; returns their number. */
 static size_t place_in_bursts(uint32_t *bursts, uint32_t *ranks, const sf_sequences *s,
                               const sf_recording *recording, const int64_t *times_ns, size_t count)
 {

@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Do the units of a network fire in the same order in every burst, and which of them keep their place?
+ * Do the units of a network fire in the same order in every burst, and which units keep their place?
  *
- * The order of a burst, by first and last spikes. Of its n backbone units that fire in it, unit u has the
- * rank f of its first spike and the rank l of its last one, both 0 to n - 1, ties at their middle. Its
- * position is d = (f + l) / (n - 1) - 1, from -1 to 1. A unit that fires often fires first and last, so that
- * its rate moves it nowhere. The similarity of two bursts is the cosine of their positions over the units of
- * both: a burst played backwards has -d, and the opposite similarity.
+ * Order of a burst, by first and last spikes. Among the n backbone units that fire in the burst, unit u has
+ * rank f by its first spike and rank l by its last spike, both 0 to n - 1, ties at their middle. Its position
+ * is d = (f + l) / (n - 1) - 1, from -1 to 1. A unit that fires often fires both first and last, so its rate
+ * does not move its position. The similarity of two bursts is the cosine of their positions over the units of
+ * both; time reversal of a burst gives -d, and the opposite similarity.
  *
- * By first spikes alone d = 2 f / (n - 1) - 1, and a burst played backwards has that of the last spikes,
- * 1 - 2 l / (n - 1): a fast unit is early either way, so that its rate makes no p. By rate peaks f is the
- * rank of the spike around which the unit fires most beside the network: time is counted in spikes of the
- * whole burst, as the null has it, and the spike is where the unit's own are densest under a Gaussian with a
- * standard deviation of half a window, of one spike at least, cut off at four of these; the middle of the
- * first and the last such where several are. A burst played backwards has -d.
+ * By first spikes alone d = 2 f / (n - 1) - 1, and time reversal gives the position by last spikes, 1 - 2 l /
+ * (n - 1): a fast unit is early either way, so its rate does not produce a small p. By rate peaks f is the
+ * rank of the spike around which the unit fires most relative to the network: time is counted in spikes of
+ * the whole burst, as the null model does, and the peak is where the unit's own spikes are densest under a
+ * Gaussian with a standard deviation of half a window, at least one spike, cut off at four standard
+ * deviations; with several peaks the middle between the first and the last. Time reversal gives -d.
  *
- * Is there a sequence? The null: in each burst all units follow one time course, each at a rate of its own,
- * and a train played backwards along that time course is as likely as it was. Then a coin says
- * which way a burst is played. p is the share of ways, drawn anew for every burst, whose mean similarity of
- * two bursts is at least that of the recording: of all ways where the bursts are few, else of `surrogates`
+ * Is there a sequence? Null model: in each burst all units follow one time course, each with a rate of its
+ * own, and a train reversed along that time course is as likely as the train itself. Each burst then has an
+ * independent random direction. p is the fraction of direction assignments whose mean similarity between
+ * bursts is at least the observed one: over all assignments if there are few bursts, else over `surrogates`
  * drawings ((1 + k) / (1 + n)).
  *
- * Which units keep their place? Bursts are laid above each other by the other backbone units (the weighted
- * median of how late each is), and a window of `window_ns` is moved to where the unit fires in most bursts.
- * Its null: within each burst its own train, as it is, begins at any other place of the burst, counted in
- * spikes of the whole network; its rate, its intervals and the burst's time course remain. q corrects p among
+ * Which units keep their place? Bursts are aligned by the other backbone units (the weighted median of their
+ * lateness), and a window of `window_ns` is moved to where the unit fires in most bursts. Null model: within
+ * each burst the unit's train is rotated to start at a random place of the burst, counted in spikes of the
+ * whole network; its rate, its intervals and the time course of the burst are preserved. q corrects p among
  * backbone units (Benjamini and Hochberg).
  *
- * There is a sequence where both say so, of three units or more, and where the units that keep their place
- * are in order among themselves: the same test of these alone, at a fifth of alpha, as the same bursts chose
- * them, and a mean similarity of `least_similarity`. Units that are first in any order are none. Together
- * with one that comes late by itself they would be similar by that unit alone: so a quarter of the similarity
- * has to be left without any one of them, of the positions of the others, from their mean in each burst.
- * And a unit that has many other spikes is late by itself among some that lead in any order. So in each burst
- * the spikes of placed units that lie between the first place and the last, half a window around, are dealt
- * anew among these units, each of which has as many as before; its other spikes stay. The similarity has to
- * be higher than such drawings give, p at alpha.
+ * There is a sequence if both tests agree for at least three units, and the units that keep their place are
+ * ordered among themselves: the same order test on these units alone, at a fifth of alpha because the same
+ * bursts chose them, and a mean similarity of at least `least_similarity`. Two further conditions exclude
+ * units without a mutual order. First, several units that fire first in no particular order, together with
+ * one that fires late, would be similar because of that one: at least a quarter of the similarity must remain
+ * without any one unit, computed from the positions of the others relative to their mean in each burst.
+ * Second, a unit with many other spikes appears late among units without an order: in each burst the spikes
+ * of placed units between the first place and the last (half a window around) are reassigned at random among
+ * these units, each keeping its number of spikes there; its other spikes stay. The similarity must exceed
+ * that of such drawings, p at alpha.
  */
 #ifndef SF_ANALYSIS_SEQUENCES_H
 #define SF_ANALYSIS_SEQUENCES_H
@@ -55,12 +56,12 @@ extern const char *const sf_sequence_order_names[]; /**< by sf_sequence_order, u
 
 typedef struct sf_sequence_options {
     sf_sequence_order order_by;
-    double backbone;       /**< share of the bursts that a backbone unit takes part in */
-    uint64_t least_spikes; /**< by which a unit takes part in a burst */
-    int64_t window_ns; /**< width of a unit's place; 0: a fiftieth of the median duration, 10 ms at least */
-    double least_similarity; /**< of the order of units that keep their place, for a sequence */
+    double backbone;       /**< minimum fraction of bursts in which a backbone unit takes part */
+    uint64_t least_spikes; /**< minimum number of spikes for a unit to take part in a burst */
+    int64_t window_ns; /**< width of a unit's place; 0: a fiftieth of the median duration, at least 10 ms */
+    double least_similarity; /**< minimum similarity of the placed units' order for a sequence */
     uint64_t surrogates;
-    double alpha; /**< p of a sequence, and q of its units, at most */
+    double alpha; /**< maximum p of a sequence, and maximum q of its units */
     uint64_t seed;
 } sf_sequence_options;
 
@@ -71,13 +72,13 @@ extern const sf_key_table sf_sequence_table;
 /** Units of a sequence, at least. */
 #define SF_SEQUENCE_LEAST 3
 
-/** The order of units that were chosen by the same bursts has to have a p of alpha over this. */
+/** Divisor of alpha for the order of the placed units, because the same bursts chose these units. */
 #define SF_SEQUENCE_CHOSEN 5
 
-/** What is left of their similarity without one of them has to be one over this. */
+/** 1 / (minimum fraction of the similarity that must remain without any one placed unit). */
 #define SF_SEQUENCE_LEFT 4
 
-/** Bursts up to which all signs are counted. */
+/** Maximum number of bursts for which all direction assignments are enumerated. */
 #define SF_SEQUENCE_COUNTED 14
 
 typedef struct sf_sequence_unit {
@@ -86,13 +87,13 @@ typedef struct sf_sequence_unit {
     double share;    /**< of all; NaN without any */
     double spikes;   /**< in such a burst, mean */
     bool backbone;
-    double first_ms; /**< its first spike, from the start of the burst, median */
-    double position; /**< mean of d over the bursts; NaN: it is not of the backbone */
+    double first_ms; /**< median time of its first spike from the start of the burst */
+    double position; /**< mean of d over the bursts; NaN: not a backbone unit */
     sf_sequence_place place;
     sf_burst_shape shape; /**< NaN: it is not of the backbone */
     bool placed;          /**< q <= alpha */
     bool member;          /**< of a sequence: placed */
-    uint64_t order;       /**< of a member, from 1 on by place; else 0 */
+    uint64_t order;       /**< rank of a member by place, from 1; else 0 */
 } sf_sequence_unit;
 
 /** Zero-initialise. */
@@ -103,32 +104,34 @@ typedef struct sf_sequences {
     sf_sequence_unit *units;
     sf_sequence_burst *bursts;
     int64_t *first_ns;  /**< first spike of unit u in burst b at [u * burst_count + b]; INT64_MIN: none */
-    double *similarity; /**< of bursts b and c at [b * burst_count + c]; NaN where one has no order */
+    double *similarity; /**< between bursts b and c at [b * burst_count + c]; NaN if one has no order */
     double mean_similarity, p;          /**< NaN of fewer than two ordered bursts */
     size_t placed;                      /**< backbone units whose place has q <= alpha */
-    double placed_similarity, placed_p; /**< of the order of these among themselves */
-    double without_one; /**< placed_similarity without one of them, the least; NaN of fewer than three */
-    double dealt_p;     /**< of their spikes dealt among them; NaN: something else says that there is none */
-    bool counted;       /**< p is of all signs */
-    bool sequence;      /**< see above; the placed units are its members */
-    /* What other events are placed by: how each backbone unit tells each burst's begin (INT64_MIN: it does
-     * not), and what it is worth. */
+    double placed_similarity, placed_p; /**< of the order of the placed units among themselves */
+    double without_one; /**< minimum similarity after removing one placed unit; NaN for fewer than three */
+    double dealt_p; /**< p of the test that reassigns their spikes; NaN: another condition already excludes a
+                       sequence */
+    bool counted;   /**< p is of all signs */
+    bool sequence;  /**< result, as defined above; its members are the placed units */
+    /* For placing other events: the begin of each burst as estimated by each backbone unit (INT64_MIN: no
+     * estimate), and the weight of each unit. */
     uint32_t *backbone_units;
     int64_t *told_ns;
     double *worth;
 } sf_sequences;
 
-/** Sets q among these places (Benjamini and Hochberg), but of those without a p. SF_NO_MEMORY. */
+/** Sets q of the places that have a p (Benjamini and Hochberg). SF_NO_MEMORY. */
 int sf_sequences_correct(sf_sequence_place **places, size_t count, sf_error *error);
 
-/** Of the spikes that the recording holds, in these bursts. SF_NO_MEMORY; sf_sequences_free whatever
- * happened. */
+/** Finds sequences in the given bursts; the recording must hold its spikes. SF_NO_MEMORY. Free with
+ * sf_sequences_free, also after an error. */
 int sf_sequences_find(sf_sequences *sequences, const sf_recording *recording, const sf_bursts *bursts,
                       const sf_sequence_options *options, sf_error *error);
 void sf_sequences_free(sf_sequences *sequences);
 
-/** Whether these times, ascending, keep one place in the bursts, which are laid above each other by all
- * backbone units but `without`. q is not set. `stream` < 2^31 names the random numbers. SF_NO_MEMORY. */
+/** Tests whether events at times_ns (ascending) keep one place in the bursts, which are aligned by all
+ * backbone units except `without`. Does not set q. `stream` < 2^31 selects the random numbers. SF_NO_MEMORY.
+ */
 int sf_sequences_place(sf_sequence_place *place, const sf_sequences *sequences, const sf_recording *recording,
                        const int64_t *times_ns, size_t count, const uint32_t *without, size_t without_count,
                        const sf_sequence_options *options, uint64_t stream, sf_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A quantity of a recording, which is a window that nothing leaves. */
+/* A quantity of a recording, treated as a window whose samples never leave. */
 #include "density/series.h"
 #include "analysis/quantity.h"
 #include "core/clock.h"
@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Partial occurrences of an episode that there is room for at first; eight times as many where that is too
- * few. */
+/* Initial room for partial occurrences of an episode, multiplied by eight if it is too small; and the
+ * maximum. */
 enum { FIRST_ROOM = 1 << 10, MOST_ROOM = 1 << 28 };
 
 typedef struct gathering {
@@ -22,7 +22,7 @@ typedef struct gathering {
     sf_span *spans; /* where they were observed */
     sf_observed observed;
     sf_quantity_state *state;
-    size_t *first; /* states + 1: where the values of each begin */
+    size_t *first; /* states + 1: index of each state's first value */
     bool *wanted;  /* by state */
     size_t placed; /* spikes that have a place */
     sf_series *series;
@@ -31,7 +31,7 @@ typedef struct gathering {
 
 /* ---- what is looked at ---- */
 
-/* Observation intervals, or else the recorded span, cut to what is looked at. */
+/* Observed intervals, or else the recorded span, clipped to `within`. */
 static int find_observed(gathering *g, const sf_span *within)
 {
     const sf_recording *recording = g->recording;
@@ -64,10 +64,10 @@ static int look_at(gathering *g, const sf_span *within)
     return find_observed(g, within);
 }
 
-/* Spikes that enter together: samples are held no longer than until they are counted, or put in place. */
+/* Number of spikes per call of sf_quantity_enter: samples are held only until they are counted or stored. */
 #define CHUNK ((size_t)1 << 16)
 
-/* By state, or where samples are places all together. */
+/* Stores samples by state, or all together if they are places. */
 static void put_values(gathering *g, const sf_sample *samples, size_t count)
 {
     const double *places = sf_quantity_places(g->state);
@@ -79,7 +79,8 @@ static void put_values(gathering *g, const sf_sample *samples, size_t count)
             g->series->values[g->first[samples[i].state]++] = samples[i].value;
 }
 
-/* All spikes through a state; counts the samples of each state, or puts their values into the series. */
+/* Passes all spikes through a state; counts the samples of each state, or stores their values in the series.
+ */
 static int pass(gathering *g, bool puts)
 {
     sf_quantity_close(g->state);
@@ -102,7 +103,7 @@ static int pass(gathering *g, bool puts)
     return status;
 }
 
-/* With room for all partial occurrences: what is given up in one pass has room in the next. */
+/* Repeats the pass with more room until no partial occurrence is dropped, or the maximum room is reached. */
 static int count_samples(gathering *g)
 {
     for (g->setup.room = FIRST_ROOM;; g->setup.room *= 8) {
@@ -124,7 +125,7 @@ static int want_all(gathering *g)
     return SF_OK;
 }
 
-/* Takes the values of the states that are wanted, `wide` numbers each. */
+/* Takes the values of the requested states, `wide` numbers each. */
 static int take_values(gathering *g, size_t wide)
 {
     size_t states = sf_quantity_states(g->state);
@@ -143,7 +144,7 @@ static int name_series(gathering *g, size_t s, const char *name)
     return g->series->names[s] != NULL ? SF_OK : sf_fail_memory(g->error);
 }
 
-/* How many spikes each unit has, and how many units have any. */
+/* Counts the spikes of each unit; returns the number of units with any. */
 static size_t count_spikes(size_t *spikes, const sf_spike *from, size_t count, size_t units)
 {
     size_t with = 0;
@@ -153,7 +154,7 @@ static size_t count_spikes(size_t *spikes, const sf_spike *from, size_t count, s
     return with;
 }
 
-/* Units that are silent in what is looked at have no rate there: nobody chose them to be looked at. */
+/* Leaves out units that are silent in the analysed time and were not selected: they have no rate there. */
 static int gather_units(gathering *g)
 {
     const sf_recording *recording = g->recording;
@@ -173,7 +174,7 @@ static int gather_units(gathering *g)
         g->wanted[u] = spikes[u] > 0;
     sf_free(spikes);
     if (status == SF_OK) status = take_values(g, 1);
-    for (s = 0; status == SF_OK && s < with; s++) /* each state's values have come to where they end */
+    for (s = 0; status == SF_OK && s < with; s++) /* first[s] has advanced to the end of the state's values */
         g->series->first[s + 1] = g->first[g->series->units[s]];
     if (status == SF_OK) g->series->coincident = sf_quantity_coincident(g->state);
     return status;
@@ -226,7 +227,7 @@ static int (*const gatherers[])(gathering *g) = {
 
 enum { LEAST_IN_PART = 1000, MOST_PARTS = 64 };
 
-/* The share of steps that are whole multiples of this one, but for rounding. */
+/* Whether nearly all steps are integer multiples of step_ns, except for rounding. */
 static bool is_step(int64_t step_ns, const sf_spike *spikes, size_t count)
 {
     size_t steps = 0, whole = 0;
@@ -239,8 +240,8 @@ static bool is_step(int64_t step_ns, const sf_spike *spikes, size_t count)
     return steps > 0 && 10 * whole >= 9 * steps;
 }
 
-/* Times of so many digits, or single-precision ones, have steps that grow with time, and it is the coarsest
- * at which intervals are tied: a density that shows less would show the clock. */
+/* Times with a fixed number of digits, or in single precision, have a step that grows with time. The coarsest
+ * step determines ties of intervals: a density with finer detail would show the clock. */
 static int64_t coarsest_step(const gathering *g)
 {
     int64_t coarsest = g->recording->tick_ns;

@@ -14,8 +14,8 @@
 
 #define NORMAL_95 1.959963984540054
 #define LEVEL 0.05     /* of intervals */
-#define ROUNDING 1e-24 /* a variance of so little of all squares is 0 */
-#define HELD 100000u   /* dealings that an interval is of at most */
+#define ROUNDING 1e-24 /* a variance below this fraction of the sum of squares counts as 0 */
+#define HELD 100000u   /* maximum number of permutations used for an interval */
 #define HALVINGS 26    /* of the way to an end of an interval */
 
 /* ---- Student's t ---- */
@@ -74,23 +74,22 @@ double sf_student_quantile(double p, double degrees)
 
 /* ---- what is dealt ---- */
 
-/* Replicates of one block, which are dealt among themselves. */
+/* Replicates of one block, which are permuted among themselves. */
 typedef struct block {
     size_t first;      /* of `members` */
     size_t counts[2];  /* of either group, the first one's first */
     double weight;     /* n m / (n + m) */
-    double factors[2]; /* of the squared residuals of either group in the variance */
+    double factors[2]; /* weights of the squared residuals of either group in the variance */
 } block;
 
-/* Blocks that have replicates of both groups. A replicate's number is its place among those of the first
- * group and then the second. */
+/* Blocks with replicates of both groups. Replicates are numbered through the first group, then the second. */
 typedef struct design {
     size_t *members;   /* block after block */
-    size_t *blocks_of; /* of each replicate; SIZE_MAX: it is in none */
+    size_t *blocks_of; /* block of each replicate; SIZE_MAX: none */
     block *blocks;
     size_t block_count, counts[2];
     double weight;     /* of all blocks */
-    double freedom[2]; /* degrees of it in either group's part of the variance */
+    double freedom[2]; /* degrees of freedom of either group's part of the variance */
 } design;
 
 static size_t replicate_count(const sf_contrast_input *in)
@@ -123,7 +122,7 @@ static size_t block_limit(const sf_contrast_input *in)
 }
 
 /* Factors of MacKinnon and White's HC2 (1985): a^2 / (1 - h), where the difference is the sum of a times the
- * values and h is the leverage. A residual that is 0 whatever the values adds nothing. */
+ * values and h is the leverage. Residuals that are 0 for any values add nothing. */
 static void weigh(design *d)
 {
     for (size_t b = 0; b < d->block_count; b++)
@@ -140,7 +139,7 @@ static void weigh(design *d)
     }
 }
 
-/* Of the replicates with these values; NULL: of all. */
+/* Design of the replicates that have these values; NULL: of all replicates. */
 static int open_design(design *d, const sf_contrast_input *in, const double *values, sf_error *error)
 {
     size_t all = replicate_count(in), limit = block_limit(in);
@@ -180,13 +179,13 @@ static void close_design(design *d)
 
 /* ---- dealing ---- */
 
-/* Deals the members of each block into an order: the first ones are of the first group. */
+/* Permutes the members of each block; the first ones in the resulting order form the first group. */
 typedef struct dealer {
     const design *design;
     bool exact;
     uint64_t dealings, at;
     size_t *order;
-    size_t *chosen; /* of each block in turn: the members, by place, that are in the second group */
+    size_t *chosen; /* per block: places of the members that are in the second group */
     sf_random random;
 } dealer;
 
@@ -226,7 +225,7 @@ static void close_dealer(dealer *d)
     sf_free(d->chosen);
 }
 
-/* The next combination in lexicographic order; false after the last, with the first one again. */
+/* Advances to the next combination in lexicographic order; after the last, returns false and restarts. */
 static bool next_combination(size_t *chosen, size_t count, size_t of)
 {
     size_t k = count;
@@ -273,7 +272,7 @@ static void deal_one(dealer *d)
     }
 }
 
-/* Of all dealings the next, or a random one; the first of these is what was found. */
+/* Advances to the next permutation, or a random one; the first one is the observed assignment. */
 static void deal(dealer *d)
 {
     if (d->exact)
@@ -285,8 +284,9 @@ static void deal(dealer *d)
 
 /* ---- one measure ---- */
 
-/* A dealing in the numbers that its statistic needs, with the values of the second group less any shift s:
- * the difference is effect - s taken, the variance of it in either group v[0] - 2 s v[1] + s^2 v[2]. */
+/* A permutation, reduced to the numbers that its statistic needs, if any shift s is subtracted from the
+ * second group: the difference is effect - s taken, its variance in either group v[0] - 2 s v[1] + s^2 v[2].
+ */
 typedef struct dealt {
     double effect, taken, variance[2][3];
 } dealt;
@@ -295,9 +295,9 @@ typedef struct measure {
     const sf_contrast_input *in;
     size_t which;
     design design;
-    double *values; /* of each replicate less its block's mean; NaN where it has none */
+    double *values; /* value of each replicate minus the mean of its block; NaN if missing */
     double *ranks;  /* likewise, for a test by ranks */
-    double *sums;   /* of a block's members in either group: values, and whether they are of the second */
+    double *sums;   /* per block and group: sums of the values, and of whether they are of the second group */
     int *groups;    /* that each replicate is dealt to */
     size_t *filled; /* of each block: members that are dealt */
     double squares; /* of values, in all */
@@ -343,7 +343,7 @@ static double difference_of(const measure *m, const double *values, double *take
     return difference / d->weight;
 }
 
-/* Fits block means and a difference to values as they are dealt. */
+/* Fits block means and a difference to the permuted values. */
 static dealt fit(measure *m)
 {
     const design *d = &m->design;
@@ -367,7 +367,7 @@ static dealt fit(measure *m)
     return to;
 }
 
-/* The variance of the difference at a shift, and its degrees of freedom by Satterthwaite. */
+/* Variance of the difference at a shift, and its degrees of freedom by Satterthwaite. */
 static double variance_of(const measure *m, const dealt *of, double shift, double *freedom)
 {
     double variance = 0, parts = 0;
@@ -383,8 +383,8 @@ static double variance_of(const measure *m, const dealt *of, double shift, doubl
     return variance;
 }
 
-/* How far apart a dealing puts the groups: t as the standard normal deviate that is as rare (Wallace 1959),
- * since dealings differ in their degrees of freedom. */
+/* Test statistic of a permutation: the standard normal deviate with the same p as t (Wallace 1959), because
+ * permutations differ in their degrees of freedom. */
 static double statistic(const measure *m, const dealt *of, double shift)
 {
     double freedom = 0, variance = variance_of(m, of, shift, &freedom);
@@ -402,8 +402,8 @@ static double statistic_dealt(measure *m, const dealer *from, dealt *to)
     return m->ranks == NULL ? statistic(m, to, 0) : fabs(difference_of(m, m->ranks, &taken)) * m->scale;
 }
 
-/* Each less the mean of its block, which changes no difference and keeps rounding small. Returns the sum of
- * squares. */
+/* Subtracts the mean of its block from each value, which changes no difference and reduces rounding errors.
+ * Returns the sum of squares. */
 static double centre(const design *d, double *values)
 {
     double squares = 0;
@@ -423,8 +423,8 @@ static double centre(const design *d, double *values)
 
 /* ---- ranks ---- */
 
-/* In place of each value its rank, from 1; of equal ones the mean of theirs. Of differences the rank of their
- * size with their sign; those that are 0 stay and have none. */
+/* Replaces values by their ranks from 1, ties by their mean rank. With `signs`, replaces differences by the
+ * signed rank of their size; zeros stay zero and get no rank. */
 static void rank(double *values, size_t count, bool signs, sf_rank *room)
 {
     size_t kept = 0;
@@ -440,7 +440,7 @@ static void rank(double *values, size_t count, bool signs, sf_rank *room)
     }
 }
 
-/* Within blocks; of pairs the rank of their difference with its sign, for the second. */
+/* Ranks within blocks; for pairs the second gets the signed rank of the difference. */
 static void rank_measure(measure *m, const double *raw, sf_rank *room, double *line)
 {
     const design *d = &m->design;
@@ -471,7 +471,7 @@ static void rank_measure(measure *m, const double *raw, sf_rank *room, double *l
     m->scale = variance > 0 ? d->weight / sqrt(variance) : 0;
 }
 
-/* ---- what there is to tell of a measure ---- */
+/* ---- description of a measure ---- */
 
 static double mean_of(const double *values, size_t count)
 {
@@ -514,7 +514,7 @@ static void describe_groups(sf_compared *of, const measure *m)
     set_g(of, of->difference / sqrt(square), factor, 1 / d->weight + g * g / (2 * n));
 }
 
-/* Bonett's variance; the degrees of freedom of the mean of two variances that go together are Cousineau's. */
+/* Bonett's variance; the degrees of freedom for the mean of two correlated variances are Cousineau's. */
 static void describe_pairs(sf_compared *of, const double *first, const double *second)
 {
     double n = (double)of->n[0], a = of->sd[0] * of->sd[0], b = of->sd[1] * of->sd[1], both = 0;
@@ -588,7 +588,7 @@ typedef struct testing {
     dealt *held;
 } testing;
 
-/* The least share that a dealing, and its mirror image where there is one, can have. */
+/* Smallest p that a permutation (together with its mirror image, if it has one) can have. */
 static double least_p(const measure *m, const dealer *d)
 {
     bool mirrored = true;
@@ -598,7 +598,8 @@ static double least_p(const measure *m, const dealer *d)
     return d->exact ? least : fmax(least, 1 / (double)d->dealings);
 }
 
-/* The share of dealings that are as far apart as what was found, were the second group `shift` lower. */
+/* Fraction of permutations at least as extreme as the observed one, after lowering the second group by
+ * `shift`. */
 static double p_at(const measure *m, const dealt *held, size_t count, double shift)
 {
     double found = sf_just_below(statistic(m, &m->found, shift));
@@ -608,7 +609,7 @@ static double p_at(const measure *m, const dealt *held, size_t count, double shi
     return (double)as_great / (double)count;
 }
 
-/* The furthest shift on this side that is not rejected; NaN where none can be. */
+/* The furthest shift on this side that the test does not reject; NaN if it cannot reject any. */
 static double end_of_interval(const measure *m, const dealt *held, size_t count, double step)
 {
     double in = 0, out = step;
@@ -627,7 +628,7 @@ static double end_of_interval(const measure *m, const dealt *held, size_t count,
     return m->found.effect + in + (out - in) / 2;
 }
 
-/* Deals the replicates that have the measure, and no others. */
+/* Permutes only the replicates that have the measure. */
 static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
 {
     dealer d;
@@ -656,8 +657,8 @@ static int test_alone(testing *t, measure *m, sf_compared *of, sf_error *error)
     return status;
 }
 
-/* Deals all replicates with all that was measured of each. Where some lack a measure, those that have it are
- * dealt by their order in that of all. */
+/* Permutes all replicates with all their measures. If some lack a measure, the others are permuted by their
+ * order in the common permutation. */
 static int test_together(testing *t, sf_contrast *contrast, sf_error *error)
 {
     dealer d;
@@ -707,7 +708,7 @@ static int by_p(const void *a, const void *b)
     return (one->p > other->p) - (one->p < other->p);
 }
 
-/* Holm's q of those that have a p; `order` has room for all. */
+/* Holm's q for the measures with a p; `order` has room for all. */
 static void correct_by_holm(sf_contrast *contrast, size_t count, sf_compared **order)
 {
     size_t tested = 0;
@@ -755,7 +756,7 @@ static void close_measure(measure *m)
     sf_free(m->filled);
 }
 
-/* What was found, beside which dealings are put. */
+/* Computes the observed statistic, with which permutations are compared. */
 static int begin_test(measure *m, const double *raw, sf_rank *room, double *line, sf_error *error)
 {
     double taken;
@@ -769,7 +770,7 @@ static int begin_test(measure *m, const double *raw, sf_rank *room, double *line
     return SF_OK;
 }
 
-/* `rooms` are of a double for each replicate, the first of two. */
+/* `rooms` have one double per replicate, the first of them two. */
 static int take_measures(testing *t, sf_contrast *contrast, double *const rooms[3], sf_rank *ranks,
                          sf_error *error)
 {

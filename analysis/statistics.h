@@ -44,45 +44,46 @@ typedef enum sf_compared_by { SF_COMPARED_PERMUTATION, SF_COMPARED_RANKS, SF_COM
 
 typedef struct sf_contrast_input {
     size_t measure_count;
-    size_t counts[2];        /**< replicates in each group; equal where they are paired */
+    size_t counts[2];        /**< replicates in each group; equal if paired */
     const double *values[2]; /**< counts[g] rows of measure_count; NaN where a replicate has none */
-    const double *chance[2]; /**< what chance gives of these, which is taken off before anything but the mean
-                                is told; NaN: nothing is; NULL: of none */
-    bool paired;             /**< row i of both groups is of one replicate, and a block of its own */
-    const size_t *blocks[2]; /**< of each replicate its block, below block_count; NULL: all are of one */
+    const double *chance[2]; /**< chance level of each value, subtracted for everything but the mean; NaN: not
+                                subtracted; NULL: no value has one */
+    bool paired;             /**< row i of both groups is the same replicate, and a block of its own */
+    const size_t *blocks[2]; /**< block of each replicate, below block_count; NULL: one block */
     size_t block_count;
     sf_compared_by by;
-    uint64_t most; /**< dealings, at least 1; all of them where they are no more */
+    uint64_t most; /**< number of random permutations, >= 1; all permutations if they are no more */
     uint64_t seed;
 } sf_contrast_input;
 
-/** Of one measure; NaN where there is too little to tell. */
+/** Result for one measure; NaN if there are too few data. */
 typedef struct sf_compared {
-    size_t n[2];               /**< replicates that have it, in blocks that have both groups */
-    double mean[2], chance[2]; /**< of values, and of what chance gives of them (NaN: of nothing) */
+    size_t n[2];               /**< replicates that have the measure, in blocks with both groups */
+    double mean[2], chance[2]; /**< mean of the values, and of their chance levels (NaN: none) */
     double sd[2];
-    double difference; /**< of the means, second less first, within blocks */
-    double low, high;  /**< by dealing NaN where so few replicates can have no p of 0.05 */
+    double difference; /**< difference of the means, second minus first, within blocks */
+    double low, high;  /**< 95 % interval; NaN if the permutation test cannot reach p = 0.05 with this few
+                          replicates */
     double g, g_low, g_high;
-    double p, q;  /**< NaN with fewer than two replicates on either side, or where all are equal */
-    double least; /**< the least p that there could be with so many replicates; 0 by Welch's test */
+    double p, q;  /**< NaN with fewer than two replicates in a group, or if all values are equal */
+    double least; /**< smallest p that this number of replicates allows; 0 for Welch's test */
 } sf_compared;
 
 typedef struct sf_contrast {
     sf_compared *measures; /**< measure_count */
     size_t blocks;         /**< with replicates of both groups */
-    uint64_t dealings;     /**< that q is of, the one that was found among them; 0 by Welch's test */
-    bool exact;            /**< these were all */
+    uint64_t dealings; /**< number of permutations behind q, the observed one included; 0 for Welch's test */
+    bool exact;        /**< these were all */
 } sf_contrast;
 
-/** SF_NO_MEMORY. sf_contrast_free whatever happened. */
+/** Compares the groups in all measures. SF_NO_MEMORY. Free with sf_contrast_free, also after an error. */
 int sf_contrast_find(sf_contrast *contrast, const sf_contrast_input *input, sf_error *error);
 void sf_contrast_free(sf_contrast *contrast);
 
-/** The probability that Student's t with these degrees of freedom is further from 0 than t. */
+/** Two-sided p of Student's t with these degrees of freedom. */
 double sf_student_p(double t, double degrees);
 
-/** The t that is exceeded with this probability in all, on both sides together; 0 < p < 1. */
+/** The t whose two-sided p is `p`; 0 < p < 1. */
 double sf_student_quantile(double p, double degrees);
 
 #endif

@@ -38,8 +38,8 @@ static int64_t recorded_ns(const sf_sttc_options *options)
     return total;
 }
 
-/* The spikes of span k are first .. end - 1. One at the end of a span and the start of the next lies in the
- * next. */
+/* End index of span k's spikes, which begin at `first`. A spike at the end of a span and the start of the
+ * next belongs to the next. */
 static size_t end_of_span(sf_train train, size_t first, const sf_sttc_options *options, size_t k)
 {
     if (k + 1 >= span_count(options)) return train.count;
@@ -51,11 +51,12 @@ static size_t end_of_span(sf_train train, size_t first, const sf_sttc_options *o
 
 /* ---- the coefficient ---- */
 
-/* How much of a span lies within dt of its own spikes first .. end - 1: the length of the union of
- * [t - dt, t + dt], cut at the ends of the span. */
+/* Tiled time of a span: the length of the union of [t - dt, t + dt] over its own spikes first .. end - 1,
+ * clipped to the span. */
 static int64_t tiled_in(sf_span span, sf_train train, size_t first, size_t end, int64_t dt)
 {
-    int64_t tiled = 0, covered = span.start_ns; /* up to here all is counted or known to be free */
+    int64_t tiled = 0,
+            covered = span.start_ns; /* covered: everything before is either counted or not tiled */
     for (size_t i = first; i < end; i++) {
         int64_t from = train.times_ns[i] - dt > covered ? train.times_ns[i] - dt : covered;
         int64_t to = train.times_ns[i] + dt < span.stop_ns ? train.times_ns[i] + dt : span.stop_ns;
@@ -83,7 +84,8 @@ static double term(double close, double tiled)
     return fabs(room) < 1e-12 ? 1 : (close - tiled) / room;
 }
 
-/* Shares of the spikes of each with a spike of the other close by, and of the time that each tiles. */
+/* Coefficient from the fractions of spikes that are close to the other train, and the fractions of time that
+ * each train tiles. */
 static double coefficient(double close_a, double close_b, double tiled_a, double tiled_b)
 {
     return (term(close_a, tiled_b) + term(close_b, tiled_a)) / 2;
@@ -126,24 +128,24 @@ void sf_trains_free(sf_unit_trains *trains)
 
 /* ---- all pairs ---- */
 
-/* Of all pairs what the recording has, and what its surrogates make of it. Triangles hold the pairs (a, b)
- * with b > a by rows. */
+/* Per pair, the observed value and the statistics of its surrogates. Triangles hold the pairs (a, b) with b >
+ * a by rows. */
 typedef struct verdicts {
     const sf_sttc_options *options;
     double *tiled;     /* per train */
-    size_t *span_ends; /* per span: spikes up to its end, of the recording and of every surrogate */
-    double *observed;  /* triangle; NaN of pairs that are not looked at */
-    uint32_t *as_high; /* triangle: surrogates with at least the observed value */
-    uint64_t *sums;    /* triangle: of rises, and of their squares, over the surrogates */
+    size_t *span_ends; /* per span: number of spikes up to its end, the same for recording and surrogates */
+    double *observed;  /* triangle; NaN for pairs that are not tested */
+    uint32_t *as_high; /* triangle: number of surrogates with at least the observed value */
+    uint64_t *sums;    /* triangle: sums of rises, and of their squares, over the surrogates */
     struct scale *scales;
-    double *maxima;      /* per surrogate: the greatest score of any pair */
+    double *maxima;      /* per surrogate: maximum score of any pair */
     uint32_t surrogates; /* that were compared with */
     size_t pairs;        /* that are looked at */
     bool stopped;
 } verdicts;
 
-/* One pass over all pairs of the recording or of a surrogate: all spikes in time order, and of each train how
- * many of its spikes have one of each other train at most dt away. */
+/* One pass over all pairs of the recording or of a surrogate: visits all spikes in time order, and counts,
+ * for each pair of trains, the spikes of one with a spike of the other at most dt away. */
 typedef struct pass {
     const sf_unit_trains *trains;
     const sf_sttc_options *options;
@@ -156,8 +158,8 @@ typedef struct pass {
     uint64_t *sums;     /* likewise */
     double *row_maxima; /* of the surrogate */
     uint32_t surrogates;
-    bool divided;       /* each rank goes through its part of the spikes, and the counts are added up */
-    sf_ranks_part part; /* of the spikes, which this one goes through */
+    bool divided;       /* each rank visits its part of the spikes, and the counts are summed */
+    sf_ranks_part part; /* the part of the spikes that this rank visits */
     struct near *near;  /* per worker */
     unsigned workers;
 } pass;
@@ -221,7 +223,7 @@ static void find_span_ends(const pass *p)
                                             : p->spike_count;
 }
 
-/* Of the spikes first .. end - 1, all of one span, those of this pass's part. */
+/* Visits this rank's part of the spikes first .. end - 1, all of one span. */
 static void count_in_span(const pass *p, near *n, size_t share, size_t first, size_t end)
 {
     int64_t dt = p->options->dt_ns;
@@ -244,12 +246,13 @@ static void count_in_span(const pass *p, near *n, size_t share, size_t first, si
         leave(n, p->spikes[out++].unit);
 }
 
-/* Every share goes through all spikes, and counts for its own trains: those with its remainder. The work is
- * the number of trains near each spike, which is small where the array is not in a burst. */
+/* Each worker visits all spikes, but counts only for trains whose number modulo the number of workers is its
+ * share. The work per spike is the number of trains near it, which is small outside bursts of the array. */
 static int count_close(void *context, unsigned worker, size_t share)
 {
     const pass *p = context;
-    near here = p->near[worker]; /* whose count shares no cache line with other workers' */
+    near here =
+        p->near[worker]; /* on the stack, so that its count shares no cache line with other workers' */
     for (size_t k = 0, first = 0; k < span_count(p->options); k++) {
         count_in_span(p, &here, share, first, p->of->span_ends[k]);
         first = p->of->span_ends[k];
@@ -257,8 +260,8 @@ static int count_close(void *context, unsigned worker, size_t share)
     return 0;
 }
 
-/* The tiles of surrogates are those of the recording, so that where a pair's spikes happen to lie at ends of
- * the recorded time, which cut their tiles, is no difference between them. */
+/* Surrogates use the tiles of the recording, so that tiles cut at the ends of recorded time do not make a
+ * difference between a pair and its surrogates. */
 static double value_of(const pass *p, size_t a, size_t b)
 {
     const sf_train *trains = p->trains->items;
@@ -382,7 +385,7 @@ static void close_verdicts(verdicts *v)
     sf_free(v->maxima);
 }
 
-/* The coefficients of all pairs of the recording. */
+/* Computes the coefficients of all pairs of the recording. */
 static int observe(verdicts *v, const sf_unit_trains *trains, const sf_sttc_options *options, bool divided,
                    sf_error *error)
 {
@@ -404,8 +407,8 @@ static int observe(verdicts *v, const sf_unit_trains *trains, const sf_sttc_opti
 
 /* ---- surrogates ---- */
 
-/* Shifts a part of a train round its span, which is half open here: its last nanosecond is its first. What
- * passes the end comes first, so a rotation keeps the order. */
+/* Rotates the part of a train within its span, which is half open here: its last nanosecond equals its first.
+ * Spikes shifted past the end come first, so the order is kept. */
 static void shift_in_span(int64_t *shifted, sf_train part, sf_span span, uint64_t by)
 {
     int64_t length = span.stop_ns - span.start_ns;
@@ -419,8 +422,8 @@ static void shift_in_span(int64_t *shifted, sf_train part, sf_span span, uint64_
             i < passed ? part.times_ns[kept + i] + shift - length : part.times_ns[i - passed] + shift;
 }
 
-/* By an amount of its own in each span: over all of the recorded time, what fires more in one epoch than in
- * another would meet its like less often once it is shifted, and be taken for coupled. */
+/* Shifts each span by an amount of its own. A shift over all of recorded time would separate epochs of high
+ * rates of different units, which would then look coupled. */
 static void shift_train(int64_t *shifted, sf_train train, const sf_sttc_options *options, uint32_t number,
                         uint32_t surrogate)
 {
@@ -457,14 +460,14 @@ static int copy_shape(sf_unit_trains *copy, const sf_unit_trains *trains, sf_err
     return SF_OK;
 }
 
-/* How far a coefficient is above that of two trains that never meet, which is -(TA + TB) / 2. */
+/* Rise: the coefficient minus that of two trains that never coincide, -(TA + TB) / 2. */
 static double rise_of(const pass *p, size_t a, size_t b, double value)
 {
     return value + (p->of->tiled[a] + p->of->tiled[b]) / 2;
 }
 
-/* Sums of whole numbers do not depend on their order. A rise is at most 2, so that the squares of a million
- * are below 2^62. */
+/* Rises are summed as integers, so that the sum does not depend on the order. A rise is at most 2, so the
+ * squares of a million sum to less than 2^62. */
 #define PARTS_OF_RISE (1 << 20)
 
 static uint64_t in_parts(double rise)
@@ -488,12 +491,12 @@ static int tally_row(void *context, unsigned worker, size_t a)
     return 0;
 }
 
-/* What rises of a pair are like: their mean, and (sd / mean)^2 / 9. */
+/* Distribution of a pair's rises: their mean, and (sd / mean)^2 / 9. */
 typedef struct scale {
     double mean, spread;
 } scale;
 
-/* The recording is counted with its surrogates, as one of them. */
+/* The recording counts as one of its surrogates. */
 static scale find_scale(const uint64_t *sums, uint64_t recorded, uint32_t surrogates)
 {
     unsigned __int128 n = (unsigned __int128)surrogates + 1, sum = sums[0] + recorded,
@@ -503,9 +506,9 @@ static scale find_scale(const uint64_t *sums, uint64_t recorded, uint32_t surrog
                               (double)(n * squares - sum * sum) / ((double)sum * (double)sum) / 9};
 }
 
-/* How far a rise stands out among those of its pair, in standard deviations, so that slow and fast pairs can
- * be held against each other. Rises are like counts, skewed where they are few: by Wilson and Hilferty's cube
- * root (PNAS 17, 1931) a gamma variable of their mean and variance becomes a normal one. */
+/* Standardised rise, in standard deviations, so that slow and fast pairs are comparable. Rises behave like
+ * counts, skewed if there are few: Wilson and Hilferty's cube root (PNAS 17, 1931) makes a gamma variable of
+ * the same mean and variance normal. */
 static double score_of(scale of, double rise)
 {
     return of.spread > 0 ? (cbrt(rise / of.mean) - (1 - of.spread)) / sqrt(of.spread) : -INFINITY;
@@ -524,7 +527,7 @@ static int compare_row(void *context, unsigned worker, size_t a)
     return 0;
 }
 
-/* A pass and room for a surrogate's trains: of each thread that makes surrogates. */
+/* Per thread that makes surrogates: a pass, and room for the trains of a surrogate. */
 typedef struct maker {
     pass pass;
     sf_unit_trains shifted;
@@ -539,9 +542,9 @@ typedef struct makers {
     atomic_uint done;  /* passes */
 } makers;
 
-/* What makers may hold together. Going through the spikes is no less work for a thread that counts for some
- * trains only, so each thread makes surrogates of its own, until a table of all pairs is too large for that.
- */
+/* Maximum memory of all makers together. Visiting the spikes costs a thread the same even if it counts for
+ * some trains only, so each thread makes surrogates of its own, unless the tables of all pairs become too
+ * large. */
 #define MOST_BYTES ((size_t)1 << 30)
 
 static unsigned count_makers(const sf_unit_trains *trains, size_t surrogates, unsigned threads)
@@ -606,7 +609,7 @@ static int make(void *context, unsigned worker, size_t item)
     return status;
 }
 
-/* Those of this rank; of several ranks all compare with theirs or none does. */
+/* Makes this rank's surrogates; of several ranks, either all compare with theirs or none does. */
 static int run_own(makers *m, int (*judge)(void *pass, unsigned worker, size_t row), sf_error *error)
 {
     verdicts *v = m->of;
@@ -619,7 +622,7 @@ static int run_own(makers *m, int (*judge)(void *pass, unsigned worker, size_t r
     return status == SF_OK ? SF_OK : sf_fail_memory(error);
 }
 
-/* How many surrogates are as high, and what their rises are like. */
+/* First pass over the surrogates: how many are as high, and the distribution of their rises. */
 static int tally(verdicts *v, makers *m, sf_error *error)
 {
     size_t pairs = pair_count(m->trains->count);
@@ -649,7 +652,7 @@ static void find_scales(verdicts *v, const sf_unit_trains *trains)
                                v->surrogates);
 }
 
-/* The same surrogates again: the greatest score in each. */
+/* Second pass over the same surrogates: the maximum score in each. */
 static int compare(verdicts *v, makers *m, sf_error *error)
 {
     find_scales(v, m->trains);
@@ -680,13 +683,13 @@ static int run_surrogates(verdicts *v, const sf_unit_trains *trains, sf_error *e
 
 /* ---- edges ---- */
 
-/* Of so many surrogates fewer may be as high, so that p is at most 1 - percentile. */
+/* Smallest number of surrogates at or above a pair that makes its p exceed 1 - percentile. */
 static uint32_t fewest_too_high(const sf_sttc_options *options, uint32_t surrogates)
 {
     return (uint32_t)floor((1 - options->percentile) * (1.0 + surrogates) + 1e-9);
 }
 
-/* Where surrogates were stopped so early that none could tell, no pair is left out by them. */
+/* If the surrogates were stopped too early to exclude any pair, none is excluded. */
 static bool is_edge(const verdicts *v, size_t place)
 {
     uint32_t too_high = fewest_too_high(v->options, v->surrogates);

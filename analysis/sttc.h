@@ -38,6 +38,7 @@ typedef struct sf_unit_trains {
     int64_t *times_ns;
 } sf_unit_trains;
 
+/** Copies the spikes, grouped by unit; every unit is below unit_count. Empty on failure: SF_NO_MEMORY. */
 int sf_trains_split(sf_unit_trains *trains, const sf_spike *spikes, size_t spike_count, size_t unit_count,
                     sf_error *error);
 void sf_trains_free(sf_unit_trains *trains);
@@ -45,38 +46,39 @@ void sf_trains_free(sf_unit_trains *trains);
 typedef struct sf_sttc_options {
     int64_t dt_ns;
     sf_recorded recorded;
-    const sf_span *observed; /**< spans of it that were recorded, ordered and disjoint; NULL: all of it */
+    const sf_span *observed; /**< recorded spans within `recorded`, ordered and disjoint; NULL: all of it */
     size_t observed_count;
     const sf_units *units; /**< with least_um: where they are */
-    double least_um;       /**< pairs closer are not looked at; 0: all are */
+    double least_um;       /**< minimum distance of the units of a pair; 0: all pairs */
     uint32_t surrogates;   /**< 0: no threshold, every pair with a coefficient is an edge */
-    double percentile;     /**< a pair is an edge where its p is at most 1 less this */
+    double percentile;     /**< a pair is an edge if its p is at most 1 - percentile */
     uint64_t seed;
     unsigned threads;
     const sf_progress *progress; /**< or NULL */
-    uint32_t *made;              /**< or NULL: becomes how many surrogates pairs were compared with */
-    bool *stopped; /**< or NULL: becomes whether the progress stopped them, which is then no failure */
+    uint32_t *made;              /**< output, or NULL: number of surrogates that pairs were compared with */
+    bool *stopped; /**< output, or NULL: whether `progress` stopped the surrogates, which then is no error */
 } sf_sttc_options;
 
 /**
- * The undirected graph of pairs (from < to) with a coefficient above 0 and above their threshold; a pair with
- * a silent unit has no coefficient and is no edge. A surrogate shifts every train round each span of recorded
- * time by a random amount of its own, and keeps the tiles of the recording; p is the share of surrogates as
- * high as the pair, itself counted among them.
+ * Builds the undirected graph (from < to) of pairs with a coefficient above 0 and above the pair's threshold.
+ * A pair with a silent unit has no coefficient and is no edge. A surrogate circularly shifts every train
+ * within each recorded span by an independent random amount, and keeps the tiles of the recording. p is the
+ * fraction of surrogates whose coefficient is at least that of the pair, counting the recording as one of
+ * them.
  *
- * q corrects p for all pairs that were looked at: the share of surrogates, the recording counted with them,
- * in which any pair stands out from its own surrogates as far as this one does (Westfall and Young 1993),
- * which bounds the chance of a single false edge. NaN where surrogates were stopped.
+ * q corrects p for all tested pairs: the fraction of surrogates, the recording included, in which any pair
+ * exceeds its own surrogates as far as this pair does (Westfall and Young 1993); it bounds the probability of
+ * a single false edge. NaN if the surrogates were stopped.
  *
- * An edge's delay is (0, dt]. SF_CANCELLED.
+ * The delay of an edge is (0, dt]. SF_CANCELLED.
  */
 int sf_sttc_graph(sf_connectivity *graph, const sf_unit_trains *trains, const sf_sttc_options *options,
                   sf_error *error);
 
 /**
- * The coefficient of every pair of a tiling graph's links in other trains, such as those of an epoch, in
- * options' recorded time; coefficients[i] is that of link i, NaN where a unit is silent. Of the options dt,
- * the recorded time and threads count. Errors as above.
+ * Computes the coefficient of every link of a tiling graph in other trains, such as those of an epoch, over
+ * the recorded time of the options; coefficients[i] belongs to link i, NaN if a unit is silent. Uses only dt,
+ * the recorded time and `threads` of the options. Errors as for sf_sttc_graph.
  */
 int sf_sttc_of_links(double *coefficients, const sf_connectivity *graph, const sf_unit_trains *trains,
                      const sf_sttc_options *options, sf_error *error);

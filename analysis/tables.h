@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The columns of every table of results, without rows. */
+/** Column definitions of every result table, without rows. */
 #ifndef SF_ANALYSIS_TABLES_H
 #define SF_ANALYSIS_TABLES_H
 
@@ -12,7 +12,7 @@ extern const sf_table sf_episodes_columns_table, sf_edges_columns_table, sf_netw
     sf_sequence_units_table, sf_sequence_bursts_table, sf_sequence_latencies_table, sf_burst_similarity_table,
     sf_sequence_chains_table, sf_responses_table, sf_response_histogram_table, sf_response_trials_table;
 
-/** A table, and the rows of a result that it is to have. */
+/** A table definition together with the rows of a result. */
 typedef struct sf_table_rows {
     const sf_table *table;
     const void *of;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blackrock's Cerebus, CerePlex and Gemini: a message is a datagram of packets (decode/cerebus.h). Which
- * header they have, and whether they count ticks or nanoseconds, is found out from what comes where nobody
- * says it. Packets of samples are passed over by their lengths.
+ * Blackrock's Cerebus, CerePlex and Gemini: a message is a datagram of packets (decode/cerebus.h). If the
+ * options do not name the header layout, the decoder detects it, and whether times are ticks or nanoseconds,
+ * from the datagrams. Sample packets are skipped by their lengths.
  */
 #include "decode/cerebus.h"
 #include "decode/rig.h"
@@ -23,18 +23,21 @@
 #define CLASSES (SF_CEREBUS_SORTED + 1)
 #define LABEL_ROOM (4 * SF_CEREBUS_LABEL + 1) /* in UTF-8 */
 #define NAME_ROOM (LABEL_ROOM + 16)
-#define NUMBERS 10000          /* of a file's channels, for each instrument */
-#define NS_HZ 1e9              /* where time counts nanoseconds */
-#define BEHIND_S 0.1           /* packets may lie so far behind a beat: spikes wait for their waveforms */
-#define COMMENT_S 0.05         /* a comment may; of what was typed earlier its coming counts, ... */
-#define AHEAD_S 1              /* ... and of one so far ahead */
-#define TICKS_MOST_STEP 100000 /* between two beats, which come every 10 ms */
-#define NS_LEAST_STEP 1000000  /* likewise */
+#define NUMBERS 10000 /* channel numbers per instrument in the names of files */
+#define NS_HZ 1e9     /* where time counts nanoseconds */
+#define BEHIND_S 0.1  /* how far packets may lie behind a beat: spikes wait for their waveforms */
+/* The same for comments, and (AHEAD_S) how far they may lie ahead; outside of both the time of arrival
+ * counts. */
+#define COMMENT_S 0.05
+#define AHEAD_S 1
+#define TICKS_MOST_STEP 100000       /* between two beats, which come every 10 ms */
+#define NS_LEAST_STEP 1000000        /* likewise */
 #define LEAST_NS (UINT64_C(1) << 47) /* ticks are less for 146 years */
 #define BEATS 3                      /* that agree on what time counts */
-#define MISFITS 16                   /* datagrams in a row that another header explains: it is that one */
-#define MOST_SENT (1u << 20)         /* packets between two monitors */
-#define WRAP (INT64_C(1) << 32)      /* of times of 32 bits; ... */
+/* Number of consecutive datagrams that only another header explains before it is adopted. */
+#define MISFITS 16
+#define MOST_SENT (1u << 20)               /* packets between two monitors */
+#define WRAP (INT64_C(1) << 32)            /* of times of 32 bits; ... */
 #define NEAR (INT64_C(60) * SF_CEREBUS_HZ) /* ... further from the end or back the clock was set to 0 */
 #define ALL_LAYOUTS ((1u << SF_CEREBUS_LAYOUTS) - 1)
 
@@ -43,16 +46,16 @@ typedef enum channel_kind { UNTOLD, ANALOG, DIGITAL, SERIAL, OTHER } channel_kin
 typedef struct channel {
     char label[LABEL_ROOM];
     channel_kind kind;
-    uint32_t units[CLASSES]; /* plus one; 0: not looked up, SF_NO_UNIT: it has none */
+    uint32_t units[CLASSES]; /* unit plus one; 0: not looked up, SF_NO_UNIT: none */
 } channel;
 
 typedef struct instrument {
-    channel *channels; /* by their numbers less one; NULL: none was heard of */
+    channel *channels; /* by channel number less one; NULL: no channel has been described */
     bool has_monitor;
     uint32_t monitor;   /* the number of the last, from 4.1 on */
     uint64_t monitored; /* its time */
     uint32_t sent;      /* packets, as it said */
-    uint64_t period;    /* between two of which all came; 0: not known */
+    uint64_t period;    /* time between two monitors, all packets of which arrived; 0: unknown */
     uint64_t received;  /* packets since then */
     struct {
         bool was_there;
@@ -66,15 +69,15 @@ typedef struct blackrock {
     bool is_named; /* the layout: nothing else is tried */
     bool is_found;
     sf_cerebus_layout layout;
-    unsigned candidates; /* a bit for each layout that what came may have */
-    unsigned misfits;    /* datagrams in a row that the layout does not explain */
-    int agreed;          /* beats in a row that count nanoseconds; negative: ticks */
+    unsigned candidates; /* one bit per layout that all data so far may have */
+    unsigned misfits;    /* number of consecutive datagrams that do not fit the layout */
+    int agreed;          /* number of consecutive beats consistent with nanoseconds; negative: with ticks */
     uint32_t ticks_hz;   /* as the system said; 0: it did not */
     unsigned counting;   /* instruments that count what they send */
     uint64_t received;   /* packets since the last of their counts */
     bool has_time;
     int64_t time; /* the newest, whole */
-    int plain;    /* the instrument whose channels have names without its number; -1: none yet */
+    int plain;    /* the instrument whose channel names omit its number; -1: none yet */
     bool processor_was_told, rate_was_told, shared_was_told;
 } blackrock;
 
@@ -99,7 +102,8 @@ static void take_text_16(char *to, size_t room, const unsigned char *from, size_
     to[length] = '\0';
 }
 
-/* UTF-8 up to a NUL, or else Latin-1. `size`: at most SF_CEREBUS_COMMENT_BYTES. */
+/* Converts text up to a NUL to UTF-8; what is not valid UTF-8 is taken as Latin-1. `size`: at most
+ * SF_CEREBUS_COMMENT_BYTES. */
 static void take_text(char *to, size_t room, const unsigned char *from, size_t size)
 {
     char text[SF_CEREBUS_COMMENT_BYTES + 1];
@@ -143,7 +147,7 @@ static channel *find_channel(blackrock *it, const sf_cerebus_packet *of, uint32_
     return &on->channels[number - 1];
 }
 
-/* A label counts where it says which channel it is: not where one before it has the same. */
+/* A label is used only if it identifies the channel, that is, if no earlier channel has the same label. */
 static const char *label_of(const channel *channels, uint32_t number)
 {
     const char *label = channels[number - 1].label;
@@ -167,7 +171,7 @@ static uint32_t find_by_number(const sf_decoder_given *given, uint32_t number)
     return number < given->channels ? given->of_channel[number] : SF_NO_UNIT;
 }
 
-/* Among units that were given: the neuron's, else the electrode's by its name or number. */
+/* Searches the given units for the neuron, else for the electrode by its name or number. */
 static uint32_t find_given(const blackrock *it, const sf_cerebus_packet *of, bool plain)
 {
     const sf_units *units = &it->rig.decoder.about.units;
@@ -180,7 +184,7 @@ static uint32_t find_given(const blackrock *it, const sf_cerebus_packet *of, boo
     return unit != SF_NO_UNIT ? unit : find_by_number(&it->rig.decoder.given, number);
 }
 
-/* A file of one instrument's electrodes does not number it. */
+/* An electrode file of a single instrument has names without its number. */
 static uint32_t find_plain(blackrock *it, const sf_cerebus_packet *of)
 {
     uint32_t unit = find_given(it, of, true);
@@ -196,9 +200,8 @@ static uint32_t find_plain(blackrock *it, const sf_cerebus_packet *of)
     return unit;
 }
 
-/* The first time. While units are learnt their names are not settled (name_units), and numbers stand for
- * them.
- */
+/* First spike of a unit. While units are learnt their names are not final (name_units), so numbers stand for
+ * them. */
 static int look_up(blackrock *it, const sf_cerebus_packet *of, uint32_t *unit, sf_error *error)
 {
     const sf_decoder *decoder = &it->rig.decoder;
@@ -257,8 +260,8 @@ static int name_unit(blackrock *it, unsigned at, uint32_t number, unsigned class
     return SF_OK;
 }
 
-/* Units are called by the labels that came until now, as in files of this system; an instrument has its
- * number in them where another one has units, too. */
+/* Names units by the labels received so far, as this system's files do; names include the number of the
+ * instrument if another instrument has units, too. */
 static int name_units(sf_rig *rig, sf_error *error)
 {
     blackrock *it = (blackrock *)rig;
@@ -302,7 +305,8 @@ static double ticks_of(const blackrock *it)
     return it->ticks_hz != 0 ? it->ticks_hz : SF_CEREBUS_HZ;
 }
 
-/* The time of 32 bits goes on where it wraps, after 39.8 hours; anywhere else it was set to 0. */
+/* Extends the 32-bit time, which wraps after 39.8 hours; a step back at any other point means that the clock
+ * was set to 0. */
 static int64_t go_on(const blackrock *it, uint32_t low)
 {
     int64_t high = it->time - (it->time & (WRAP - 1)), step = low - (it->time & (WRAP - 1));
@@ -324,7 +328,7 @@ static bool take_time(blackrock *it, const sf_cerebus_packet *of, int64_t *time)
     return true;
 }
 
-/* Two beats are 10 ms apart, 300 ticks or 10 million nanoseconds. */
+/* Two beats are 10 ms apart, that is, 300 ticks or 10 million nanoseconds. */
 static void compare_beats(blackrock *it, const sf_cerebus_packet *of)
 {
     uint64_t *before = &it->instruments[of->instrument].beats[of->type].time, step = of->time - *before;
@@ -475,7 +479,7 @@ static int take_channel(blackrock *it, const sf_cerebus_packet *of, sf_error *er
     return SF_OK;
 }
 
-/* It has the time at which it was sent, or, as some programs do, at which somebody began to type. */
+/* The time of a comment is when it was sent or, with some programs, when the user began to type. */
 static int take_comment(blackrock *it, const sf_cerebus_packet *of, sf_error *error)
 {
     char text[SF_MARKER_TEXT_SIZE];
@@ -496,7 +500,7 @@ static int take_comment(blackrock *it, const sf_cerebus_packet *of, sf_error *er
     return sf_rig_text(&it->rig, time, text[0] != '\0' ? text : "comment", error);
 }
 
-/* Previews of channels have types and the bit of the system, too; they are longer than a monitor. */
+/* Previews of channels have the system bit and such types too, but are longer than a monitor. */
 static bool is_beat(const sf_cerebus_packet *of)
 {
     return of->channel == SF_CEREBUS_SYSTEM &&
@@ -535,8 +539,7 @@ static int take_word(blackrock *it, const sf_cerebus_packet *of, const char *cal
     return sf_rig_text(&it->rig, time, text, error);
 }
 
-/* u32 the value, u32 the bits that changed, u32 why it was sent: 1 some bit did, 2 a strobe. Bits are lines.
- */
+/* u32 value, u32 changed bits, u32 reason (1: a bit changed, 2: a strobe). Bits are lines. */
 static int take_input(blackrock *it, const sf_cerebus_packet *of, channel_kind kind, sf_error *error)
 {
     int64_t time;
@@ -553,7 +556,7 @@ static int take_input(blackrock *it, const sf_cerebus_packet *of, channel_kind k
     return status;
 }
 
-/* Of the waveform; where it was not sent, of what the system found in it. */
+/* Amplitude of the waveform or, if no waveform was sent, the trough or peak that the system reports. */
 static float amplitude_of(const sf_cerebus_packet *of)
 {
     size_t from = of->bytes > SF_CEREBUS_WAVE_AT ? SF_CEREBUS_WAVE_AT : SF_CEREBUS_TROUGH_AT;
@@ -579,7 +582,8 @@ static int take_spike(blackrock *it, const sf_cerebus_packet *of, sf_error *erro
                                                  : status;
 }
 
-/* Where no system has said what a channel is, its packets do: those of digital inputs are shorter. */
+/* If the system has not described a channel, the length of its packets tells the kind: those of digital
+ * inputs are shorter. */
 static int take_data(blackrock *it, const sf_cerebus_packet *of, sf_error *error)
 {
     const channel *channels = it->instruments[of->instrument].channels;
@@ -636,8 +640,8 @@ static void settle(blackrock *it, unsigned layout)
     if (it->layout == SF_CEREBUS_311) tell_time(it, ticks_of(it), "as protocol 3.11 has them");
 }
 
-/* Looks for the one header that all datagrams so far may have; true once it is found. What may be read in two
- * ways is read in none. */
+/* Searches for the only header layout that fits all datagrams so far; true once it is found. Datagrams that
+ * fit several layouts are not read. */
 static bool find_layout(blackrock *it, sf_part datagram)
 {
     const unsigned newer = 1u << SF_CEREBUS_40 | 1u << SF_CEREBUS_41;
@@ -654,12 +658,13 @@ static bool find_layout(blackrock *it, sf_part datagram)
     it->misfits = 0;
     if (is_one(fits))
         settle(it, fits);
-    else if (fits != newer) /* those two differ where a packet holds something */
+    else if (fits != newer) /* these two differ only for packets with content */
         sf_decoder_leave_out(&it->rig.decoder, "packets that may be of protocol 3.11 or of a newer one");
     return it->is_found;
 }
 
-/* A datagram that is none of the protocol that was found: where many in a row are of another, it is that. */
+/* Counts datagrams that do not fit the detected protocol; after several in a row that fit another, switches
+ * to it. */
 static void doubt(blackrock *it, sf_part datagram)
 {
     sf_decoder_leave_out(&it->rig.decoder, "no packets of protocol %s: %zu bytes", name_of(it->layout),
@@ -689,7 +694,7 @@ static int take_datagram(blackrock *it, sf_part datagram, sf_error *error)
     return status;
 }
 
-/* A player sends an empty datagram to find out whether anybody listens. */
+/* An empty datagram is a player's probe for listeners. */
 static int decode(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error)
 {
     blackrock *it = (blackrock *)decoder;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define MOST_BYTES (1u << 20)
-#define MOST_CROSSINGS 1000 /* of a channel in a bin: more is no spike count */
+#define MOST_CROSSINGS 1000 /* maximum crossings of a channel in a bin; a larger number is no spike count */
 #define BY_NANOSECONDS 1e9
 #define DEFAULT_HZ 30000.0
 
@@ -53,7 +53,7 @@ static bool time_of_entry(const sf_part *parts, int64_t *time_ns)
     return stamp < (uint64_t)SF_TIME_LIMIT_NS;
 }
 
-/* The units are as many as the first entry has channels, unless they were given. */
+/* Learns as many units as the first entry has channels, unless units were given. */
 static int learn(brand *it, size_t channels, sf_error *error)
 {
     sf_decoder *decoder = &it->rig.decoder;
@@ -84,7 +84,7 @@ static int take_channel(brand *it, uint32_t channel, int64_t time, int16_t cross
     return status;
 }
 
-/* As the stream counts time; the first entry says whether in samples or in nanoseconds. */
+/* Time of an entry in the stream's units; the first entry decides between samples and nanoseconds. */
 static bool find_time(brand *it, const sf_part *parts, size_t count, int64_t *time)
 {
     sf_part sample = count == 4 ? parts[3] : (sf_part){"", 0};
@@ -135,7 +135,7 @@ static int open_brand(sf_decoder *decoder, sf_error *error)
 {
     double *given_hz = &decoder->given.sample_rate_hz;
     ((brand *)decoder)->sample_rate_hz = *given_hz > 0 ? *given_hz : DEFAULT_HZ;
-    *given_hz = 0; /* before the first entry says how it counts time */
+    *given_hz = 0; /* before the first entry decides how the stream counts time */
     int status = sf_rig_open(decoder, error);
     decoder->learns = false;
     return status;

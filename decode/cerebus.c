@@ -3,7 +3,7 @@
 
 #include "core/little.h"
 
-#define GROUPS 8 /* of channels that are sampled together, from 1 */
+#define GROUPS 8 /* number of groups of channels that are sampled together, from 1 */
 #define MOST_TYPE 255
 #define DIGITAL_BYTES 12 /* of a digital input's event, at most */
 

@@ -23,7 +23,7 @@
 
 #define MOST_BYTES (4u << 20) /* of a message */
 #define USUAL_HZ 25000.0
-#define JUMP_S 1.0 /* a server that is two seconds behind leaves them out */
+#define JUMP_S 1.0 /* minimum jump that is reported; a server that is two seconds behind drops events */
 #define SAMPLES 75 /* of a spike, float32 */
 
 typedef enum announced { NOTHING, SPIKES, STIMS, ENTRY } announced;
@@ -34,13 +34,13 @@ typedef struct cortical {
     int64_t count;  /* of them */
     bool has_stim;
     int64_t stim;    /* the frame of the last one */
-    double shown_hz; /* the newest frames_per_second; 0: none was told */
+    double shown_hz; /* latest frames_per_second; 0: none yet */
     bool is_paused, foreign_was_told;
     uint64_t speeds, pauses, jumps; /* that were told */
     bool is_anew;                   /* the stream, since the last event */
     bool has_last;                  /* ... */
-    int64_t last;                   /* the frame of the last event of this connection */
-    double ahead_s;                 /* of the last jump, which nobody has explained yet; 0: there was none */
+    int64_t last;                   /* frame of the last event of this connection */
+    double ahead_s;                 /* size of the last unexplained jump; 0: none */
     int64_t jumped;                 /* to this frame */
 } cortical;
 
@@ -69,13 +69,13 @@ static bool has(const sf_fields *fields, int row)
 
 /* ---- timing ---- */
 
-/* A server may tell the same thing without end. */
+/* Limits logging, because a server may report the same thing endlessly. */
 static bool is_due(uint64_t count)
 {
     return (count & (count - 1)) == 0;
 }
 
-/* The first rate is that of the timestamps. */
+/* The first stated rate is that of the timestamps. */
 static void take_rate(cortical *it, const header *told)
 {
     const char *name = it->rig.decoder.name;
@@ -138,7 +138,7 @@ static void take_timing(cortical *it, const sf_fields *fields, const header *tol
     if (strcmp(told->status, "reset") == 0) note_anew(it, it->is_paused != was_paused);
 }
 
-/* A spike or stimulus of this frame came. */
+/* Follows the frame number of a spike or stimulus. */
 static void follow(cortical *it, int64_t frame)
 {
     double ahead_s = it->has_last ? (double)(frame - it->last) / rate_of(it) : 0;
@@ -178,8 +178,8 @@ static int take_entry(cortical *it, const sf_fields *fields, const header *told,
     return SF_OK;
 }
 
-/* What follows a status that is not known here is passed over. Attributes that somebody published may hold
- * what is no JSON, as NaN: what was found before counts. */
+/* Unknown statuses are skipped. User-published attributes may be invalid JSON (such as NaN): fields found
+ * before the fault count. */
 static int take_text(cortical *it, sf_part text, sf_error *error)
 {
     header told = {0};
@@ -209,13 +209,13 @@ static int take_text(cortical *it, sf_part text, sf_error *error)
 
 /* ---- bytes ---- */
 
-/* Timestamps and channels, of which each section begins at a multiple of eight bytes. */
+/* Timestamps and channels; each section begins at a multiple of eight bytes. */
 typedef struct events {
     const unsigned char *frames, *channels, *samples;
     size_t count;
 } events;
 
-/* False where the bytes are not as long as so many events are. */
+/* False if the length of the bytes does not match the number of events. */
 static bool see_events(events *to, sf_part bytes, size_t count, size_t sample_bytes)
 {
     size_t channels = (count + 7) / 8 * 8;
@@ -246,8 +246,8 @@ static void tell_foreign(cortical *it, unsigned channel)
            it->rig.decoder.name, channel);
 }
 
-/* The name of a channel is its number, which may be another one's name in a file of electrodes: there the
- * number counts. */
+/* A channel is named by its number, which could be the name of another electrode in an electrode file: with a
+ * file, the number is used as the channel number. */
 static int find_unit(cortical *it, unsigned channel, uint32_t *unit, sf_error *error)
 {
     const sf_decoder_given *given = &it->rig.decoder.given;
@@ -286,7 +286,7 @@ static int take_spikes(cortical *it, sf_part bytes, sf_error *error)
     return status;
 }
 
-/* A stimulus is a marker of its channel, and those of one frame are one together. */
+/* A stimulus becomes a marker of its channel; all stimuli of one frame together become one marker. */
 static int take_stims(cortical *it, sf_part bytes, sf_error *error)
 {
     events all;
@@ -320,7 +320,7 @@ static int take_binary(cortical *it, sf_part bytes, sf_error *error)
                            : SF_OK;
 }
 
-/* Of what was too long nothing is missed but spikes and stimuli. */
+/* Only spikes and stimuli count as lost in a message that was too long. */
 static int pass_over(cortical *it, sf_part length)
 {
     uint64_t bytes = 0;

@@ -33,7 +33,8 @@ static int keep(sf_decoder_input *in, const void *bytes, size_t size, sf_error *
     return SF_OK;
 }
 
-/* A message that is too long is noted and not kept: its sender decides how much memory it asks for. */
+/* A message that is too long is noted and discarded, because the sender determines how much memory it would
+ * take. */
 static int keep_part(sf_decoder *decoder, const void *bytes, size_t size, sf_error *error)
 {
     sf_decoder_input *in = &decoder->input;
@@ -70,7 +71,7 @@ int sf_decoder_feed(sf_decoder *decoder, const void *bytes, size_t size, sf_feed
 
 /* ---- messages and frames ---- */
 
-/* The message that was fed: at most one at a time. */
+/* The message that was fed; there is at most one. */
 static size_t see_parts(const sf_decoder_input *in, sf_part parts[SF_DECODER_PARTS])
 {
     size_t count = in->too_much ? 0 : in->part_count, begin = in->from;
@@ -88,7 +89,7 @@ static void drop_parts(sf_decoder_input *in)
     in->too_much = in->whole = false;
 }
 
-/* Where the first frame of these bytes may begin, or NULL. */
+/* First position where a frame may begin, or NULL. */
 static const unsigned char *first_of(sf_part magic, const unsigned char *bytes, size_t size)
 {
     const unsigned char *first = magic.data, *end = bytes + size;
@@ -100,7 +101,7 @@ static const unsigned char *first_of(sf_part magic, const unsigned char *bytes, 
     return NULL;
 }
 
-/* Goes on to where a frame may begin, else to the last bytes, which may be the beginning of one. */
+/* Skips to where a frame may begin, else keeps only the last bytes, which may be the start of one. */
 static void find_magic(sf_decoder_input *in, sf_part magic)
 {
     size_t size = in->to - in->from;
@@ -113,7 +114,7 @@ static void find_magic(sf_decoder_input *in, sf_part magic)
         in->from = in->to - (magic.size - 1);
 }
 
-/* The next frame of a stream of bytes; SF_AGAIN where it is not whole. */
+/* Cuts the next frame from a byte stream; SF_AGAIN if it is incomplete. */
 static int cut_frame(sf_decoder *decoder, sf_part *frame, sf_error *error)
 {
     sf_decoder_input *in = &decoder->input;
@@ -134,7 +135,7 @@ static int cut_frame(sf_decoder *decoder, sf_part *frame, sf_error *error)
     }
 }
 
-/* Decodes the next of what was fed; *any is false where nothing is left. */
+/* Decodes the next buffered message or frame; *any is false if nothing is left. */
 static int decode_next(sf_decoder *decoder, bool *any, sf_error *error)
 {
     sf_decoder_input *in = &decoder->input;

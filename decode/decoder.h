@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Decoders: what a live system sends, as bytes, becomes batches of spikes and markers. How the bytes come is
- * not known here; a source has the socket, a program (synfire/live.h) whatever it likes. A protocol is one
- * struct of functions and one file. The host, decoder.c, keeps what was fed until it makes a message or a
- * frame, and hands that to the protocol; the protocol keeps what it must know from one to the next: its run,
- * its numbers, its clock.
+ * Decoders turn the bytes that a live system sends into batches of spikes and markers. They do no input
+ * themselves: a source feeds them from a socket, a program (synfire/live.h) from anywhere. A protocol is one
+ * struct of functions in one file. The host, decoder.c, buffers input until it makes a message or a frame,
+ * and passes that to the protocol, which keeps its own state between messages: its run, its sequence numbers,
+ * its clock.
  */
 #ifndef SF_DECODE_DECODER_H
 #define SF_DECODE_DECODER_H
@@ -18,50 +18,51 @@
 #define SF_DECODER_MOST_CHANNELS (1 << 20) /**< of a rig: their numbers are less */
 
 typedef struct sf_decoder_kind {
-    const char *name;  /**< of the protocol, as sf_decoder_options names it */
-    size_t size;       /**< of its decoder, which begins with sf_decoder; zeroed before the first message */
-    size_t most_bytes; /**< of a message: a longer one is none of this protocol */
+    const char *name;  /**< name of the protocol in sf_decoder_options */
+    size_t size;       /**< size of its decoder struct, which begins with sf_decoder; zeroed before the first
+                          message */
+    size_t most_bytes; /**< maximum length of a message; a longer one does not belong to this protocol */
     /**
-     * Decodes one message; a frame of a stream of bytes is a message of one part. `count` 0: it was longer
-     * than most_bytes or had more parts than SF_DECODER_PARTS, and was not kept. Spikes and what else there
-     * is to tell go into decoder->batch; its arrays stay as they are until the next call. SF_OK: the batch is
-     * complete and goes out; SF_AGAIN: it is not, or the message held nothing; what cannot be read is left
-     * out by sf_decoder_leave_out. A negative status ends the decoder's use.
+     * Decodes one message; a frame of a byte stream is a message of one part. `count` 0: the message was
+     * longer than most_bytes or had more parts than SF_DECODER_PARTS, and was discarded. Adds spikes and
+     * other results to decoder->batch, whose arrays must stay unchanged until the next call. Unreadable data
+     * is reported with sf_decoder_leave_out. Returns SF_OK if the batch is complete and goes out; SF_AGAIN if
+     * it is not, or the message held nothing; a negative status ends the use of the decoder.
      */
     int (*decode)(sf_decoder *decoder, const sf_part *parts, size_t count, sf_error *error);
     int (*open)(sf_decoder *decoder, sf_error *error); /**< may be NULL; options are in `given` */
-    /** A batch of `decoder` went out, and its counts are zero again; more may be put there, and goes out
-     * next. May be NULL. */
+    /** Called after a batch of `decoder` went out and its counts were reset. May add to the batch, which then
+     * goes out next. May be NULL. */
     void (*gave)(sf_decoder *decoder);
     /**
-     * A stream of bytes: how long the frame is that begins here, as far as `size` bytes tell. Once *whole is
-     * no more than `size`, it is the whole frame; before, it is how many must be there to ask again. 0: no
-     * frame begins here, and that was told by sf_decoder_leave_out; the host then goes on to where the bytes
-     * of `magic` are next. An answer depends on the bytes alone, not on how many more are there. NULL: the
-     * protocol needs messages.
+     * For byte streams: determines the length of the frame that begins at `bytes`, from the first `size`
+     * bytes. If *whole <= size, it is the length of the frame; otherwise it is the number of bytes needed to
+     * ask again. 0: no frame begins here, which was reported with sf_decoder_leave_out; the host then skips
+     * to the next occurrence of `magic`. The answer must depend only on the bytes, not on how many follow.
+     * NULL: the protocol needs messages.
      */
     int (*measure)(sf_decoder *decoder, const void *bytes, size_t size, size_t *whole, sf_error *error);
-    sf_part magic;                      /**< of `measure`: what every frame begins with */
-    void (*close)(sf_decoder *decoder); /**< frees what the protocol has of its own */
+    sf_part magic;                      /**< bytes with which every frame begins (with `measure`) */
+    void (*close)(sf_decoder *decoder); /**< frees the protocol's own state */
 } sf_decoder_kind;
 
-/** What was fed and is not decoded yet; the host's own. */
+/** Input that is not decoded yet; private to the host. */
 typedef struct sf_decoder_input {
     unsigned char *bytes; /**< from .. to of them count */
     size_t capacity, from, to;
     size_t part_ends[SF_DECODER_PARTS], part_count;
     bool too_much;  /**< the message is not kept */
-    bool whole;     /**< there is something to decode: nothing more may be fed */
+    bool whole;     /**< a complete message waits to be decoded: no more input is accepted */
     bool begun;     /**< was fed before ... */
-    bool of_bytes;  /**< ... with a stream of bytes; else with messages */
-    size_t wanted;  /**< bytes that a frame needs before it is looked at again */
+    bool of_bytes;  /**< ... with a byte stream; otherwise with messages */
+    size_t wanted;  /**< number of bytes required before the frame is measured again */
     bool is_astray; /**< looks for the next magic */
 } sf_decoder_input;
 
-/** What the options say of a rig, as its decoder keeps it. */
+/** The options for a rig, as its decoder stores them. */
 typedef struct sf_decoder_given {
-    bool has_units;       /**< `about` has them from the start; else they are learnt */
-    uint32_t *of_channel; /**< the unit of each number; SF_NO_UNIT: none */
+    bool has_units;       /**< `about` has the units from the start; otherwise they are learnt */
+    uint32_t *of_channel; /**< unit of each channel number; SF_NO_UNIT: none */
     size_t channels;
     double sample_rate_hz, learn_s;
     char layout[16];  /**< "": to be found out */
@@ -71,8 +72,8 @@ typedef struct sf_decoder_given {
 /** Every decoder begins with this. */
 struct sf_decoder {
     const sf_decoder_kind *kind;
-    char name[256];                         /**< of the stream, for sentences and the log */
-    sf_recording about;                     /**< units, metadata and the stream's own name, once ... */
+    char name[256];                         /**< name of the stream, for messages and the log */
+    sf_recording about;                     /**< units, metadata and the stream's own name; valid once ... */
     bool is_known;                          /**< ... they are known */
     bool has_ended;                         /**< in order: nothing follows */
     bool can_wait, virtual_clock, own_pace; /**< as sf_source has them */
@@ -80,12 +81,12 @@ struct sf_decoder {
     int64_t origin_ns;
     sf_decoder_given given;
     bool learns;       /**< becomes known only after learn_s of the stream */
-    const char *wants; /**< not known yet: what must come before it is, a literal; NULL: anything */
-    bool is_ready;     /**< set by `gave`: what it put there goes out before anything else is decoded */
-    bool once_more;    /**< set by `decode` beside SF_OK: what it was given is to be decoded again */
-    sf_batch batch;    /**< what is told next; begins empty, and zeroed but for clock_ns, INT64_MIN */
-    char fault[160];   /**< the last frame that was left out since the last batch: a sentence, or empty */
-    char told[160];    /**< the same, of the batch that went out */
+    const char *wants; /**< what must arrive before the stream is known (a literal); NULL: anything */
+    bool is_ready;   /**< set by `gave`: the batch that it filled goes out before anything else is decoded */
+    bool once_more;  /**< set by `decode` with SF_OK: the same message is to be decoded again */
+    sf_batch batch;  /**< next batch; begins empty and zeroed except clock_ns, INT64_MIN */
+    char fault[160]; /**< why the last frame since the last batch was left out, or empty */
+    char told[160];  /**< the same, of the batch that went out */
     sf_decoder_input input;
 };
 
@@ -100,19 +101,19 @@ extern const sf_decoder_kind sf_decoder_lsl;
 extern const sf_decoder_kind sf_decoder_blackrock;
 extern const sf_decoder_kind sf_decoder_cortical;
 
-/** A protocol's kind by its name, or NULL. */
+/** The kind of a protocol by its name, or NULL. */
 const sf_decoder_kind *sf_decoder_find(const char *name);
 
-/** A stream of bytes broke off, and what is fed next is another one: half a frame is left out. */
+/** A byte stream broke off, and later input belongs to another one: discards half a frame. */
 void sf_decoder_break(sf_decoder *decoder);
 
-/** Counts a message or frame that cannot be read; the sentence says why. */
+/** Counts a message or frame that cannot be read; the text says why. */
 void sf_decoder_leave_out(sf_decoder *decoder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** As sf_decoder_take, but it says SF_AGAIN where all there is to tell are counts; they stay for later. */
+/** As sf_decoder_take, but returns SF_AGAIN if the batch would hold only counts, which are kept for later. */
 int sf_decoder_next(sf_decoder *decoder, sf_batch *batch, sf_error *error);
 
-/** Whether there are such counts, and a batch of them. */
+/** Whether such counts are waiting; sf_decoder_give returns a batch of them. */
 bool sf_decoder_has_counts(const sf_decoder *decoder);
 void sf_decoder_give(sf_decoder *decoder, sf_batch *batch);
 

@@ -24,12 +24,13 @@
 #define CHANNELS 4 /* of an electrode, at most: amp1 to amp4 */
 
 #define MOST_STREAMS 16
-#define PAUSE_NS (INT64_C(500) * 1000000) /* without any event: acquisition may have been stopped */
-#define SETTLE_NS INT64_C(1000000000)     /* without an old number: all are new */
+/* Without any event for this long, acquisition may have been stopped. */
+#define PAUSE_NS (INT64_C(500) * 1000000)
+#define SETTLE_NS INT64_C(1000000000) /* without an old number: all are new */
 
 enum { TTL = 0, SPIKE = 1 };
 
-/* Numbers of streams that were heard of in one acquisition. */
+/* Stream numbers seen in one acquisition. */
 typedef struct numbers {
     uint16_t of[MOST_STREAMS];
     size_t count;
@@ -40,7 +41,7 @@ typedef struct broadcaster {
     sf_chosen_stream choice;
     bool by_seconds; /* times are the time stamps of raw events */
     numbers present, next;
-    int64_t heard_ns, next_ns; /* the newest raw event, and the first of `next`; 0: none */
+    int64_t heard_ns, next_ns; /* arrival of the newest raw event, and of the first of `next`; 0: none */
 } broadcaster;
 
 /* What one event says, in either form. */
@@ -74,7 +75,8 @@ static const sf_field rows[] = {
 
 /* ---- JSON ---- */
 
-/* The amplitudes are positive troughs there, and negative ones here. False where a key is missing. */
+/* The sender reports amplitudes as positive troughs; synfire uses negative ones. False if a key is missing.
+ */
 static bool read_json(event *it, int kind, sf_part body)
 {
     sf_fields fields = {.rows = rows, .count = sizeof rows / sizeof rows[0]};
@@ -133,7 +135,7 @@ static bool has_number(const numbers *all, uint16_t number)
     return false;
 }
 
-/* In order; beyond MOST_STREAMS none has a place. */
+/* Inserts a number in ascending order, unless there are MOST_STREAMS already. */
 static void add_number(numbers *all, uint16_t number)
 {
     if (has_number(all, number) || all->count == MOST_STREAMS) return;
@@ -168,7 +170,7 @@ static void go_over(broadcaster *it)
     snprintf(read, sizeof decoder->given.stream, "%u", number);
 }
 
-/* Whether it is not known yet which of new numbers is that of the stream which is read. */
+/* Whether it is still unknown which of the new numbers belongs to the stream that is read. */
 static bool is_unsettled(broadcaster *it, uint16_t number)
 {
     int64_t now_ns = sf_clock_monotonic_ns();
@@ -189,7 +191,7 @@ static bool is_unsettled(broadcaster *it, uint16_t number)
 
 /* ---- what it comes to ---- */
 
-/* False where it cannot be placed in time. */
+/* Determines the time of an event; false if that is impossible. */
 static bool place(broadcaster *it, event *told)
 {
     sf_rig *rig = &it->rig;
@@ -212,7 +214,7 @@ static int take(broadcaster *it, event *told, int kind, sf_error *error)
         it->rig.decoder.batch.other_streams++;
         return SF_OK;
     }
-    /* A stream of TTL events alone may come first: a spike says which one is read. */
+    /* A stream with TTL events only may come first, so a spike chooses the stream. */
     if (!sf_chosen_stream_reads(&it->choice, &it->rig, told->stream, kind == SPIKE) || !place(it, told))
         return SF_OK;
     if (kind == TTL) {

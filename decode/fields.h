@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Takes what a table asks for out of a document in JSON or MessagePack that somebody else wrote, without a
- * library and without memory of its own. A row names a key by the path to it, as "spike.sample_num", and says
- * where in a struct its value goes; all else is passed over. Keys may come in any order; of one that is there
- * twice the last counts. Lists are passed over.
+ * Extracts the fields that a table lists from an untrusted JSON or MessagePack document, without a library
+ * and without allocating memory. A row gives the path of a key, such as "spike.sample_num", and the offset in
+ * a struct where its value goes; all other keys are skipped. Keys may come in any order; the last of
+ * duplicate keys counts. Lists are skipped.
  */
 #ifndef SF_DECODE_FIELDS_H
 #define SF_DECODE_FIELDS_H
@@ -13,9 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SF_FIELD_TEXT_SIZE 512 /**< of a text, with its NUL; a longer one is passed over, and noted */
-#define SF_FIELD_PATH_SIZE 128 /**< of a path, with its NUL; no row has a longer one */
-#define SF_FIELD_DEPTH 32      /**< objects and lists in each other, at most */
+/** Maximum text size with its NUL; a longer text is skipped, and is_long is set. */
+#define SF_FIELD_TEXT_SIZE 512
+#define SF_FIELD_PATH_SIZE 128 /**< maximum path size with its NUL; no row has a longer one */
+#define SF_FIELD_DEPTH 32      /**< maximum nesting depth of objects and lists */
 
 typedef enum sf_field_type {
     SF_FIELD_WHOLE, /**< int64_t: a number without a fraction; true is 1 and false 0 */
@@ -31,16 +32,16 @@ typedef struct sf_field {
 
 typedef enum sf_document {
     SF_DOCUMENT_WHOLE,
-    SF_DOCUMENT_CUT, /**< it ends too early; what stands wholly before that was taken */
-    SF_DOCUMENT_BAD  /**< no such document, or a value that does not fit its row */
+    SF_DOCUMENT_CUT, /**< ends too early; fields that are complete before the cut were taken */
+    SF_DOCUMENT_BAD  /**< not a document of this format, or a value does not fit its row */
 } sf_document;
 
-/** Which rows were found, a bit each; at most 32 of them. */
+/** Which rows were found, one bit each; at most 32 rows. */
 typedef struct sf_fields {
     const sf_field *rows;
     size_t count;
     uint32_t found;
-    bool is_long; /**< a text that a row asks for was too long, and is not among those found */
+    bool is_long; /**< a text that a row asks for was too long, and counts as not found */
 } sf_fields;
 
 /** *to is not cleared before. */

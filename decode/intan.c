@@ -21,7 +21,7 @@
 
 static const unsigned char magic[4] = {0x0f, 0x71, 0xe2, 0x3a};
 
-#define CROSSING ":1" /* what a crossing is called until it is known whether RHX sorts */
+#define CROSSING ":1" /* suffix of a crossing's name until it is known whether RHX sorts */
 
 typedef struct intan {
     sf_rig rig;
@@ -30,7 +30,7 @@ typedef struct intan {
     bool is_settled; /* whether it does, with the units */
 } intan;
 
-/* Units 1 to 4 are bits; 0: not sorted; -1: none of these. */
+/* Units 1 to 4 are bits; 0: unsorted; -1: anything else. */
 static int sorted_of(unsigned char id)
 {
     static const unsigned char ids[] = {UNCLASSIFIED, 1, 2, 4, 8};
@@ -54,7 +54,7 @@ static bool is_name(const unsigned char *bytes)
     return true;
 }
 
-/* Where no hoop is drawn RHX marks every crossing 1, and 1 is then no neuron: units are channels. */
+/* Without a hoop RHX marks every crossing with 1, which is then no neuron: units are channels. */
 static int settle(intan *it, sf_error *error)
 {
     sf_units *units = &it->rig.decoder.about.units;

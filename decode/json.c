@@ -12,7 +12,7 @@ typedef struct reader {
     const char *at, *end;
     sf_fields *fields;
     char *to;
-    char path[SF_FIELD_PATH_SIZE]; /* of the value that comes next; too long for any row: empty */
+    char path[SF_FIELD_PATH_SIZE]; /* path of the next value; empty if too long for any row */
     int depth;
 } reader;
 
@@ -61,7 +61,7 @@ static bool is_utf8(const char *text)
     return length > 0;
 }
 
-/* After \u; characters beyond 16 bits are two of them. */
+/* Hexadecimal digits after \u; characters beyond 16 bits are two such codes. */
 static sf_document read_code(reader *it, uint32_t *code)
 {
     sf_document state = read_hex(it, code);
@@ -95,7 +95,7 @@ static sf_document read_escape(reader *it, char *to, size_t *length)
     return state;
 }
 
-/* At the quote. What has no room is passed over, and *fits false. */
+/* Reads a text, starting at the quote. Text that exceeds `size` is skipped, and *fits is false. */
 static sf_document read_text(reader *it, char *to, size_t size, bool *fits)
 {
     size_t length = 0;
@@ -159,7 +159,7 @@ static sf_document take_whole(reader *it, const sf_field *row, int64_t value)
     return took(it, row);
 }
 
-/* Digits alone are read as they stand; all else as a real number, which may be whole. */
+/* Parses plain digits as an integer, anything else as a real number, which may be integral. */
 static sf_document take_number(reader *it, const sf_field *row)
 {
     char text[NUMBER_LONGEST];
@@ -199,7 +199,7 @@ static sf_document take_word(reader *it, const sf_field *row)
 
 static sf_document take_value(reader *it);
 
-/* Appends a key to the path of the object it is in; the length to cut back to. */
+/* Appends a key to the path of its object; the caller cuts the path back to the previous length. */
 static void enter_key(reader *it, size_t within, const char *key, bool fits)
 {
     size_t length = strlen(key);

@@ -37,12 +37,12 @@
 
 typedef struct clock_of {
     bool is_set;
-    int64_t offset_ns, newest_ns; /* of the sender's times, the newest that was seen */
+    int64_t offset_ns, newest_ns; /* offset of the sender's clock; newest sender time so far */
 } clock_of;
 
 typedef struct lsl {
     sf_rig rig;
-    bool was_open, is_read; /* a stream connected; what it sends is what is read here */
+    bool was_open, is_read; /* was_open: a stream connected; is_read: its content is readable */
     uint32_t channels;
     bool is_text;
     clock_of spikes, markers; /* of their senders */
@@ -61,7 +61,7 @@ static bool nanoseconds_of(double seconds, int64_t *ns)
     return true;
 }
 
-/* Whether it is the sender's clock still. */
+/* Whether the sender's clock is still the same one. */
 static bool is_same_clock(const clock_of *clock, int64_t offset_ns)
 {
     int64_t by = offset_ns - clock->offset_ns;
@@ -90,7 +90,7 @@ static double real_at(sf_part part, size_t index)
 
 /* ---- what the stream is ---- */
 
-/* The unit that the sender calls so, whose number it is. */
+/* Adds a unit with the sender's name; its index is the sender's number. */
 static int add_unit(lsl *it, const char *name, double x_um, double y_um, sf_error *error)
 {
     sf_decoder *decoder = &it->rig.decoder;
@@ -253,7 +253,7 @@ static int take_text(lsl *it, bool is_marker, const sf_part *parts, sf_error *er
 
 typedef enum word { ABOUT, SPIKES, NAME, MARKER, NONE } word;
 
-/* Which message it is, where its parts are as they have to be. */
+/* Type of a message whose parts have the required form. */
 static word word_of(lsl *it, const sf_part *parts, size_t count)
 {
     if (count != 4) return NONE;
@@ -273,7 +273,7 @@ static word word_of(lsl *it, const sf_part *parts, size_t count)
                                                                       : NONE;
 }
 
-/* A correction that jumps is of another clock, with which a run begins. False: decode it again. */
+/* A jump of the correction means another clock, and so a new run. False: decode the message again. */
 static bool follow_clock(lsl *it, word is)
 {
     return (is != SPIKES && is != NAME) || is_same_clock(&it->spikes, it->correction_ns) ||

@@ -20,7 +20,7 @@
 #define CHANNELS 1024
 #define WELLS 24
 #define WELL_CHANNELS (CHANNELS * WELLS)
-#define BEHIND 4096 /* frames that a filter of the rig may hold a spike back */
+#define BEHIND 4096 /* maximum number of frames by which a filter of the rig may delay a spike */
 #define FRAMES_AHEAD (INT64_C(1) << 40)
 
 typedef struct maxwell_spike {
@@ -39,7 +39,7 @@ typedef struct layout {
 typedef struct maxwell {
     sf_rig rig;
     const layout *layout; /* NULL: not found out yet */
-    uint32_t *units;      /* by well and channel, plus one; 0: not looked up */
+    uint32_t *units;      /* by well and channel, unit plus one; 0: not looked up */
 } maxwell;
 
 /* ---- the layouts ---- */
@@ -74,7 +74,7 @@ static bool has_place(const maxwell_spike *spike)
     return spike->channel < CHANNELS && spike->well < WELLS;
 }
 
-/* By frames, and with `strictly` by channels and wells as well. */
+/* Whether all spikes fit the layout, by frame and, with `strictly`, also by channel and well. */
 static bool fits(const layout *one, sf_part spikes, uint64_t frame, bool strictly)
 {
     if (spikes.size % one->size != 0) return false;
@@ -85,7 +85,7 @@ static bool fits(const layout *one, sf_part spikes, uint64_t frame, bool strictl
     return true;
 }
 
-/* The layout of these spikes; NULL: none, or both, which the next message may tell. */
+/* The layout that fits these spikes; NULL: none, or both, which a later message may resolve. */
 static const layout *find_layout(maxwell *it, sf_part spikes, uint64_t frame)
 {
     bool is_16 = fits(&layouts[0], spikes, frame, true), is_24 = fits(&layouts[1], spikes, frame, true);
@@ -140,7 +140,7 @@ static int take_spikes(maxwell *it, sf_part spikes, uint64_t frame, sf_error *er
 
 /* ---- messages ---- */
 
-/* Which part holds spikes: the last of three; of two it is whichever can be no samples. */
+/* Finds the part that holds spikes: the last of three; of two, the one that cannot be samples. */
 static bool find_spikes(const sf_part *parts, size_t count, sf_part *spikes)
 {
     *spikes = (sf_part){"", 0};

@@ -18,7 +18,7 @@ static void count_gap(sf_numbered *is, uint64_t lost)
     is->lost += lost;
 }
 
-/* A number that goes on from the doubted one, which is believed. */
+/* Accepts the doubted number, because this number continues from it. */
 static sf_numbered believe(sf_numbering *it, uint64_t number)
 {
     uint64_t place = it->expected - 1; /* that the doubted frame took */

@@ -106,8 +106,8 @@ static int take_event(sf_rig *rig, const header *about, sf_part payload, sf_erro
     return sf_rig_ttl(rig, about->sample, bytes[0], bytes[1] == 1, error);
 }
 
-/* The spikes of a block come before its samples, but for those that the Spike Detector leaves to the next
- * one, since its end cuts their waveforms. */
+/* The spikes of a block precede its samples, except those whose waveforms the end of the block cuts: the
+ * Spike Detector leaves them to the next block. */
 static int take_data(sf_rig *rig, const header *about, sf_part payload, sf_error *error)
 {
     (void)payload;
@@ -134,7 +134,7 @@ static const kind_of_message *kind_of(const header *about, uint32_t found)
     return NULL;
 }
 
-/* The envelope's NUL is sent, though the manual shows none. */
+/* The envelope is sent with its NUL, although the manual shows none. */
 static bool is_envelope(sf_part part)
 {
     static const char *const words[] = {"EVENT", "DATA", "SPIKE"};

@@ -19,8 +19,8 @@
 #define LEAST_HZ 1.0
 #define MOST_HZ 1e9
 #define ALONE (SF_CONTINUITY_FRAMES + 1) /* batches that a stream is believed by */
-#define CLOCKS_DIFFER 1e-3               /* by less: two rates that are meant to be one */
-#define BACK_SAMPLES 1000                /* for SF_RIG_BACK_NS while the rate is not known */
+#define CLOCKS_DIFFER 1e-3               /* rates that differ by less are nominally the same */
+#define BACK_SAMPLES 1000                /* replaces SF_RIG_BACK_NS while the rate is unknown */
 
 /* ---- time ---- */
 
@@ -34,7 +34,7 @@ static bool time_of(const sf_rig *rig, int64_t sample, int64_t *time_ns)
     return rounded > -SF_TIME_LIMIT_NS && rounded < SF_TIME_LIMIT_NS;
 }
 
-/* As it is kept: a sample as long as the rate is not known. */
+/* Time of a sample; the sample itself as long as the rate is unknown. */
 static bool place_of(sf_rig *rig, int64_t sample, int64_t *place)
 {
     *place = sample;
@@ -50,7 +50,7 @@ static void convert(const sf_rig *rig, int64_t *place)
     if (!time_of(rig, *place, place)) *place = *place < 0 ? -SF_TIME_LIMIT_NS + 1 : SF_TIME_LIMIT_NS - 1;
 }
 
-/* What was kept in samples becomes times. */
+/* Converts spikes and markers kept in samples to times. */
 static void convert_kept(sf_rig *rig)
 {
     for (size_t i = 0; i < rig->spike_count; i++)
@@ -101,7 +101,7 @@ bool sf_rig_hear_rate(sf_rig *rig, double hz)
     return true;
 }
 
-/* What comes from here on does not go on from what came before. */
+/* Marks that later data does not continue from earlier data. */
 static void break_off(sf_rig *rig)
 {
     if (rig->is_anything) rig->learnt = sf_time_plus(rig->learnt, rig->last - rig->first);
@@ -117,7 +117,7 @@ static void note_time(sf_rig *rig, int64_t place)
     rig->is_anything = true;
 }
 
-/* A time of this message, behind `settled` of which nothing follows. Those of one message may be in any
+/* Records a time of this message; no later data is before `settled`. Times within one message may be in any
  * order. */
 static void follow_time(sf_rig *rig, int64_t place, int64_t settled)
 {
@@ -134,7 +134,7 @@ static double learn_s(const sf_rig *rig)
     return rig->decoder.given.learn_s > 0 ? rig->decoder.given.learn_s : LEARN_S;
 }
 
-/* The first time: which one, and what to do. How many there are is counted. */
+/* Logs the name and the remedy the first time; all occurrences are counted. */
 static void tell_slow(sf_rig *rig, const char *name)
 {
     if (!rig->decoder.learns || rig->slow_was_told) return;
@@ -166,7 +166,7 @@ int sf_rig_find(sf_rig *rig, const char *name, int32_t channel, uint32_t *unit, 
     return status;
 }
 
-/* "Electrode 12" is the twelfth, as the number 11 among those that were given. */
+/* "Electrode 12" is the twelfth, number 11 among given units. */
 static int32_t number_of(const char *name)
 {
     size_t end = strlen(name), begin = end;
@@ -177,7 +177,7 @@ static int32_t number_of(const char *name)
     return known ? (int32_t)(number - 1) : -1;
 }
 
-/* "Electrode 1" and "Tetrode 1" have one number, and would be one unit without a word. */
+/* "Electrode 1" and "Tetrode 1" have the same number, and would silently become one unit. */
 static int find_numbered(sf_rig *rig, const char *name, uint32_t *unit, sf_error *error)
 {
     const sf_decoder_given *given = &rig->decoder.given;
@@ -220,7 +220,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Where the clock went back before what comes now, nothing of it is sorted in before that. */
+/* If the clock went back before this data, no later data is sorted in before this point. */
 static int set_seam(sf_rig *rig, sf_error *error)
 {
     const sf_rig_seam *last = rig->seam_count > 0 ? &rig->seams[rig->seam_count - 1] : NULL;
@@ -240,7 +240,7 @@ static int set_seam(sf_rig *rig, sf_error *error)
     return SF_OK;
 }
 
-/* What was sorted in before seams moves them on. */
+/* Moves the seams behind a spike or marker that was inserted before them. */
 static void move_seams(sf_rig *rig, size_t spike, size_t marker)
 {
     for (size_t i = rig->seam_count; i > rig->seams_given; i--) {
@@ -372,7 +372,7 @@ bool sf_rig_follow(sf_rig *rig, int64_t number, int64_t least)
 
 /* ---- batches ---- */
 
-/* Spikes of one time where each batch must go on from the one before; else as many as may go together. */
+/* The spikes of one time if each batch must continue from the one before; else as many as may go together. */
 static size_t spikes_that_go(const sf_rig *rig, size_t end)
 {
     size_t left = end - rig->spikes_given, most = left < SF_RIG_BATCH ? left : SF_RIG_BATCH, count = 0;
@@ -383,7 +383,7 @@ static size_t spikes_that_go(const sf_rig *rig, size_t end)
     return count;
 }
 
-/* Markers go with the spikes that they are among, and the last with the last. */
+/* Markers go out with the spikes around them, and the last markers with the last spikes. */
 static size_t markers_that_go(const sf_rig *rig, size_t end, int64_t until)
 {
     size_t at = rig->markers_given;
@@ -404,7 +404,8 @@ static void pass_seams(sf_rig *rig)
     }
 }
 
-/* What waits, as far as it goes out together; the clock with the last of it. */
+/* Fills the batch with waiting data, as far as it may go out together; the clock goes out with the last of
+ * it. */
 static void fill(sf_rig *rig)
 {
     sf_batch *batch = &rig->decoder.batch;
@@ -458,8 +459,8 @@ static bool has_learnt(const sf_rig *rig)
                learn_s(rig);
 }
 
-/* Learnt units stand in the order of their names, not in that of who fired first: a number means the same
- * unit in the next run. */
+/* Sorts learnt units by name rather than by first spike, so that a number means the same unit in the next
+ * run. */
 static int order_units(sf_rig *rig, sf_error *error)
 {
     sf_units *units = &rig->decoder.about.units;

@@ -14,8 +14,8 @@ typedef struct stream {
     sf_decoder decoder;
     uint64_t run;
     sf_numbering numbering;
-    uint64_t spikes, markers; /* that came of this run, as the sender counts them */
-    uint64_t lost_run;        /* a new run whose hello has not come yet; 0: none */
+    uint64_t spikes, markers; /* number that arrived in this run, for comparison with the sender's totals */
+    uint64_t lost_run;        /* a new run whose hello has not arrived; 0: none */
     sf_wire_data data;
     bool told[SF_WIRE_FAULTS]; /* in the log */
     uint16_t other_version;    /* the last one that was refused */
@@ -69,7 +69,7 @@ static bool same_names(const sf_units *a, const sf_units *b)
     return same;
 }
 
-/* The stream is known from here; what came before, if anything, was joined in the middle. */
+/* The stream is known from here on; if data came before, it was joined in the middle. */
 static int join_stream(stream *it, sf_recording *about, const sf_wire_stream *told)
 {
     sf_decoder *decoder = &it->decoder;
@@ -127,7 +127,7 @@ static int begin_run(stream *it, const sf_wire_header *header, sf_part frame, sf
 
 /* ---- frames of the run ---- */
 
-/* Holds the sequence number against those before; false where the frame was there before. */
+/* Checks the sequence number; false if the frame is a duplicate. */
 static bool follow_sequence(stream *it, const sf_wire_header *header)
 {
     sf_batch *counts = &it->decoder.batch;
@@ -143,15 +143,14 @@ static bool follow_sequence(stream *it, const sf_wire_header *header)
     return is.read;
 }
 
-/* A frame of an unknown kind, or with more than its kind has, still has its place among the frames of the
- * run. */
+/* A frame of an unknown kind, or longer than its kind, still counts in the sequence of the run. */
 static bool is_numbered(const stream *it, const sf_wire_header *header, size_t size)
 {
     bool is_whole = header->version == SF_WIRE_PROTOCOL && size >= SF_WIRE_HEADER_SIZE;
     return is_whole && it->decoder.is_known && header->run == it->run;
 }
 
-/* What the sender's account of its run has beyond what came. */
+/* Counts what the sender's totals of its run have beyond what arrived. */
 static void settle_account(stream *it, uint64_t spikes, uint64_t markers)
 {
     sf_batch *counts = &it->decoder.batch;
@@ -165,7 +164,7 @@ static void settle_account(stream *it, uint64_t spikes, uint64_t markers)
                it->decoder.name, spikes, markers, counts->missing_spikes, counts->missing_markers);
 }
 
-/* A repeated hello says nothing new, but one that is damaged was not sent like this. */
+/* A repeated hello adds nothing, but a difference shows that it was damaged on the way. */
 static sf_wire_fault check_hello(const stream *it, sf_part frame)
 {
     sf_recording about;

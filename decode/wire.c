@@ -9,10 +9,10 @@
 #define SPIKE_SIZE 16
 #define MARKER_SIZE 64
 #define TOTALS_SIZE 16
-#define COUNTS_SIZE 8                                  /* what a data frame says of its spikes and markers */
-#define TABLE_SIZE 20                                  /* what a hello says before its strings */
-#define STRING_SIZE 4                                  /* the length of a string */
-#define PLACE_SIZE 21                                  /* a unit before its name */
+#define COUNTS_SIZE 8 /* bytes of the spike and marker counts of a data frame */
+#define TABLE_SIZE 20 /* what a hello says before its strings */
+#define STRING_SIZE 4 /* the length of a string */
+#define PLACE_SIZE 21 /* a unit before its name */
 #define LEAST_UNIT_SIZE (PLACE_SIZE + 2 * STRING_SIZE) /* without name and well */
 
 static const char magic[4] = {'S', 'Y', 'N', 'F'};
@@ -43,7 +43,7 @@ static void put_bytes(sf_text *frame, const void *bytes, size_t count)
     sf_text_append(frame, bytes, count);
 }
 
-/* The low `size` bytes of a number, the lowest first. */
+/* Stores the low `size` bytes of a number, little-endian. */
 static inline void store(unsigned char *bytes, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -114,7 +114,7 @@ void sf_wire_put_hello(sf_text *frame, const sf_wire_header *header, const char 
     }
 }
 
-/* Spikes go through a block of wire bytes: one append for many. */
+/* Collects spikes in a block of wire bytes, to append many at once. */
 static void put_spikes(sf_text *frame, const sf_spike *spikes, size_t count)
 {
     enum { BLOCK = 128 };
@@ -170,7 +170,7 @@ void sf_wire_put_end(sf_text *frame, const sf_wire_header *header, uint64_t spik
 
 /* ---- reading ---- */
 
-/* What is left of a frame; the first read beyond its end sets the fault, and all later ones give zeros. */
+/* Unread rest of a frame; the first read beyond its end sets the fault, and later reads return zeros. */
 typedef struct reader {
     const unsigned char *at;
     size_t left;
@@ -201,7 +201,7 @@ static double take_real(reader *in)
     return value;
 }
 
-/* A new string, or NULL with the fault set. */
+/* Reads a new string; NULL with the fault set. */
 static char *take_string(reader *in)
 {
     size_t length = take_number(in, 4);
@@ -224,7 +224,7 @@ static sf_wire_fault finish(const reader *in)
     return in->fault == SF_WIRE_SOUND && in->left > 0 ? SF_WIRE_LONG : in->fault;
 }
 
-/* The frame after its header, which sf_wire_read_header found sound. */
+/* The frame after its header, which sf_wire_read_header has checked. */
 static reader body_of(const void *frame, size_t size)
 {
     reader in = {.at = frame, .left = size};
@@ -250,9 +250,9 @@ sf_wire_fault sf_wire_read_header(sf_wire_header *header, const void *frame, siz
 }
 
 /*
- * A hello is as long as its strings, each of which tells its length. What is to come is counted at its
- * least, and nothing is looked at before that much is there: so a table that comes byte by byte is not
- * walked through for every byte.
+ * The length of a hello depends on its strings, each of which states its length. The sum of minimum lengths
+ * is required before anything is scanned, so that a table that arrives byte by byte is not rescanned for
+ * every byte.
  */
 static uint64_t measure_hello(const unsigned char *bytes, size_t size)
 {

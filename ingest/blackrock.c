@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blackrock's Cerebus, CerePlex and Gemini. `play` is such a system: a unit "elec5:2" is the second neuron
- * sorted on the channel labelled elec5, one of any other name what is not sorted of a channel of that name.
- * Every spike has a standard waveform of the recorded amplitude. TTL edges are events of the digital input,
- * other markers comments. Tick 0 is the recording's start.
+ * Blackrock's Cerebus, CerePlex and Gemini. `play` acts as such a system: a unit "elec5:2" is the second
+ * neuron sorted on the channel labelled elec5; a unit of any other name is the unsorted spikes of a channel
+ * of that name. Every spike has a standard waveform of the recorded amplitude. TTL edges become events of the
+ * digital input, other markers comments. Tick 0 is the start of the recording.
  */
 #include "ingest/blackrock.h"
 
@@ -38,7 +38,7 @@ static size_t label_length(const char *name, uint8_t *sorted)
     return is_sorted ? length - 2 : length;
 }
 
-/* The number of a label among those so far, which it becomes one of. */
+/* Returns the index of a label, and appends the label if it is new. */
 static size_t number_of(sf_text *labels, const char *name, size_t length)
 {
     size_t number = 0;
@@ -52,7 +52,7 @@ static size_t number_of(sf_text *labels, const char *name, size_t length)
     return number;
 }
 
-/* The places of the units stand in `payload` as long as the sender lives. */
+/* Keeps the places of the units in `payload` as long as the sender lives. */
 static int begin(sf_sender *sender, sf_error *error)
 {
     const sf_units *units = &sender->about->units;
@@ -141,7 +141,7 @@ static void put_marker(sf_sender *sender, const sf_marker *marker)
         put_ttl(sender, marker);
 }
 
-/* Markers come among the spikes, in the order of time. */
+/* Adds markers among the spikes, in time order. */
 static int add_batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
 {
     size_t spike = 0, marker = 0;
@@ -174,8 +174,8 @@ static const sf_sender_protocol sender = {
 
 /* ---- the source ---- */
 
-/* What every client asks, for which a system sends to everyone what it is and what its channels are called.
- * It is the same for all headers of 16 bytes: nothing follows. */
+/* The request that every client sends, to which a system answers (to all) with what it is and the names of
+ * its channels. It is the same for all 16-byte headers: no data follows. */
 static const unsigned char ask_311[] = {1, 0, 0, 0, 0, 0x80, SF_CEREBUS_ASK_ALL, 0};
 static const unsigned char ask_40[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, SF_CEREBUS_ASK_ALL, 0, 0, 0, 0, 0};
 

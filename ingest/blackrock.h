@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What plays a recording as one of Blackrock's systems does. */
+/** Sender that plays a recording as one of Blackrock's systems does. */
 #ifndef SF_INGEST_BLACKROCK_H
 #define SF_INGEST_BLACKROCK_H
 
 #include "ingest/sending.h"
 
 /**
- * Sends packets of protocol 4.2, times in ticks, in datagrams to one address, and answers the questions of
- * clients at the port before it. Messages have two parts: a word, and what it is of.
- *   "about"    labels of channels, each ended by a NUL; to be put first
- *   "packets"  packets as decode/cerebus.h has them, one after the other
- *   "beat"     uint64 time: heartbeat and monitor, which end a datagram
+ * Sends packets of protocol 4.2, with times in ticks, in datagrams to one address, and answers clients'
+ * requests at the port before it. A message has two parts, a word and its data:
+ * - "about": labels of channels, each ended by a NUL; sent first
+ * - "packets": consecutive packets as in decode/cerebus.h
+ * - "beat": uint64 time: heartbeat and monitor, which end a datagram
  */
 extern const sf_sending_kind sf_sending_blackrock;
 
 #define SF_BLACKROCK_HEADER 16
-#define SF_BLACKROCK_FRONT_END 256 /**< channels of an instrument; the next ones are numbered anew */
-#define SF_BLACKROCK_DIGITAL 279   /**< the channel of the digital input of an instrument with so many */
+/** Channels per instrument; the channels of the next instrument count from 1 again. */
+#define SF_BLACKROCK_FRONT_END 256
+#define SF_BLACKROCK_DIGITAL 279 /**< channel of an instrument's digital input */
 
 /** Writes the header of a packet. */
 void sf_blackrock_header(unsigned char header[SF_BLACKROCK_HEADER], uint64_t time, uint32_t channel,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One of Blackrock's systems to play as: datagrams to one address, and at the port before it answers to
- * clients that set it running and ask what it is. It counts what it sends, as its monitors tell.
+ * Acts as one of Blackrock's systems: sends datagrams to one address, and at the port before it answers
+ * clients that start it and ask what it is. Its monitors report the number of packets sent.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -23,8 +23,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define DATAGRAM 1400     /* bytes of one, unless one packet is longer: what an Ethernet carries whole */
-#define AT_ONCE 16        /* channels that are described with a beat */
+/* Maximum bytes of a datagram, unless one packet is longer: the size that Ethernet carries unfragmented. */
+#define DATAGRAM 1400
+#define AT_ONCE 16        /* number of channels described with a beat */
 #define MOST_QUESTIONS 64 /* that are answered at a time */
 #define CHANNEL_BYTES 664 /* of what is said of one */
 #define PROCESSOR_BYTES (SF_CEREBUS_VERSION_AT + 4)
@@ -35,16 +36,16 @@
 #define ASK_CLOCK 0xdcu
 #define TELL_CLOCK 0x5cu
 #define WAIT_MS 50
-#define ATTEMPTS 20 /* to send a datagram, while the system has no room for it */
+#define ATTEMPTS 20 /* attempts to send a datagram while the system has no room for it */
 
 typedef struct device {
     sf_sending sending;
-    int socket; /* from which it sends and where it is asked */
-    int probe;  /* connected to where it sends: whether anybody listens */
+    int socket; /* socket for sending and for requests */
+    int probe;  /* connected to the destination: detects whether anybody listens */
     bool was_probed, is_heard;
     struct sockaddr_in to;
     sf_text labels;
-    size_t described;         /* bytes of labels whose channels were, and ... */
+    size_t described;         /* bytes of the labels whose channels were described, and ... */
     uint32_t described_count; /* ... how many those are */
     uint64_t time;            /* ticks */
     uint32_t sent;            /* packets since the last monitor */
@@ -151,7 +152,7 @@ static int put_processor(device *it, uint32_t channels, sf_error *error)
     return put_system(it, SF_CEREBUS_PROCESSOR, payload, sizeof payload, error);
 }
 
-/* A quarter of a microvolt for each step of 16 bits. */
+/* Scale of the 16-bit samples: a quarter of a microvolt per step. */
 static void put_scale(unsigned char *to)
 {
     put_16(to, (uint16_t)-32764);
@@ -187,7 +188,7 @@ static int put_next_channel(device *it, size_t *at, uint32_t *number, sf_error *
     unsigned instrument = *number / SF_BLACKROCK_FRONT_END;
     uint32_t channel = (*number)++ % SF_BLACKROCK_FRONT_END + 1;
     *at += strlen(label) + 1;
-    /* it exists, is connected and isolated, and is an analog input */
+    /* capabilities: exists, connected, isolated, analog input */
     return put_channel(it, instrument, channel, label, 7 | SF_CEREBUS_IS_ANALOG, 0, error);
 }
 
@@ -218,7 +219,7 @@ static int describe_all(device *it, sf_error *error)
     return status == SF_OK ? put_state(it, SF_CEREBUS_STATE, SF_CEREBUS_RUNNING, error) : status;
 }
 
-/* It always runs; one that was reset says both, that and what follows from it. */
+/* The system always runs; after a reset it reports the reset and then running. */
 static int set_level(device *it, uint32_t level, sf_error *error)
 {
     int status = put_state(it, SF_CEREBUS_RUN_LEVEL, level, error);
@@ -259,8 +260,8 @@ static int answer_all(device *it, sf_error *error)
     return status;
 }
 
-/* Central asks as it starts: what is sent is said without being asked once, a few channels at a time, for
- * which every receiver has room. */
+/* Describes a few channels at a time, unasked, because Central asks at its start and every receiver must have
+ * room for the answers. */
 static int describe_some(device *it, sf_error *error)
 {
     int status = it->described == 0 ? put_processor(it, count_channels(it), error) : SF_OK;
@@ -285,7 +286,8 @@ static int put_beat(device *it, sf_part time, sf_error *error)
 
 /* ---- sending ---- */
 
-/* An empty datagram comes back where nobody listens on a computer that says so, as this one does. */
+/* Sends an empty datagram: a computer on which nobody listens returns an error, if it reports that at all, as
+ * the local one does. */
 static int64_t update(sf_sending *sending)
 {
     device *it = (device *)sending;
@@ -337,7 +339,7 @@ static int open_socket(const char *endpoint, sf_error *error)
     return it;
 }
 
-/* It is asked at the port before the one that it sends to; where that is taken, nowhere. */
+/* Binds the port before the destination's for requests; if it is in use, requests are not answered. */
 static void bind_before(const device *it, bool is_local)
 {
     uint16_t port = (uint16_t)(ntohs(it->to.sin_port) - 1);

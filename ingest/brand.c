@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BRAND's threshold crossings over Redis. `play` adds an entry for each millisecond, as the node
- * thresholdExtraction does: `sync` and `timestamps`, the sample at which it begins, `ts`, nanoseconds since
- * the recording's start, and `crossings`, how often each unit fired. Markers have no place in it.
+ * BRAND's threshold crossings over Redis. `play` adds one entry per millisecond, as the node
+ * thresholdExtraction does: `sync` and `timestamps`, the sample at which it begins; `ts`, nanoseconds since
+ * the start of the recording; and `crossings`, the number of spikes of each unit. Markers are not sent.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -48,7 +48,7 @@ static void count_spike(sf_sender *sender, const sf_spike *spike)
     memcpy(at, &count, sizeof count);
 }
 
-/* A bin goes out once the next one has begun, or the batch's clock says that nothing more is in it. */
+/* Sends a bin once the next one has begun, or the clock of the batch has passed its end. */
 static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
 {
     uint64_t until = (uint64_t)bin_of(sender, sender->clock_ns);

@@ -17,7 +17,7 @@
 #include <zmq.h>
 
 #define LOOK_EVERY_MS 50
-#define GIVEN_UP_NS SF_SECOND /* libzmq tries again after a tenth of that, or never */
+#define GIVEN_UP_NS SF_SECOND /* libzmq reconnects within a tenth of this, or never */
 
 #define EVENTS                                                                                               \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED)
@@ -26,7 +26,7 @@
      ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
 #define OF_KEYS (REFUSED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
 
-/* What CURVE adds to each frame: its name, a number, a seal and the flags. */
+/* What CURVE adds to each frame: name, nonce, authenticator and flags. */
 #define SEALED_BYTES 33
 
 struct sf_byte_guard {
@@ -35,15 +35,15 @@ struct sf_byte_guard {
     sf_thread thread;
     sf_bell stop;
     bool has_keys;
-    bool refused;     /* by keys, since a connection was made last; that was said */
-    bool was_met;     /* what answered at the last connection speaks ZeroMQ, and publishes */
+    bool refused;     /* keys were refused since the last connection, and that was logged */
+    bool was_met;     /* the peer of the last connection speaks ZeroMQ, and publishes */
     int connection;   /* libzmq's; -1: none */
-    int64_t ended_ns; /* monotonic clock when a connection ended that libzmq has not tried to make again; 0 */
+    int64_t ended_ns; /* monotonic clock at the end of a connection that libzmq has not retried; else 0 */
     _Atomic uint64_t handed_on, cuts;
     atomic_bool given_up, connected;
 };
 
-/* A refusal is said once until there is a connection again: libzmq tries ten times a second. */
+/* Logs a refusal once until the next connection, because libzmq retries ten times a second. */
 static void follow_keys(sf_byte_guard *guard, uint16_t number, int32_t value)
 {
     bool wants_keys = number == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL &&
@@ -85,8 +85,8 @@ static void follow_connection(sf_byte_guard *guard)
     }
 }
 
-/* libzmq makes a connection again that broke, but not one over which something came that breaks its protocol,
- * too long a frame for one. */
+/* libzmq reconnects after a broken connection, but not after a protocol violation, such as a frame that is
+ * too long. */
 static void watch_end(sf_byte_guard *guard)
 {
     if (guard->ended_ns == 0 || sf_clock_monotonic_ns() - guard->ended_ns < GIVEN_UP_NS) return;
@@ -104,7 +104,7 @@ static void watch_end(sf_byte_guard *guard)
     atomic_fetch_add(&guard->cuts, 1);
 }
 
-/* What came over the connection and was not handed on; 0 where the kernel does not say, as of ipc. */
+/* Bytes received over the connection and not handed on; 0 if the kernel does not report them, as for ipc. */
 static uint64_t held(sf_byte_guard *guard)
 {
     struct tcp_info info = {0};

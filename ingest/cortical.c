@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cortical Labs CL1, or its simulator. `play` is such a server: every 50 ms of the stream the spikes, then
- * the stimuli, then what else was marked, each as a text and bytes. Units are the electrodes of the array in
- * their order, or the channels that they are named by; frame 0 is the recording's start. Markers `stim 5` are
- * stimuli, other texts entries of a data stream of that name; TTL edges have no place in it.
+ * Cortical Labs CL1, or its simulator. `play` acts as such a server: for every 50 ms of the stream it sends
+ * the spikes, then the stimuli, then all other markers, each as a text and bytes. Units are the electrodes of
+ * the array in order, or the channels that their names give; frame 0 is the start of the recording. Markers
+ * such as `stim 5` are stimuli, other texts entries of a data stream of that name; TTL edges are not sent.
  */
 #include "ingest/cortical.h"
 
@@ -35,7 +35,7 @@ static bool is_electrode(int channel)
            channel != REFERENCE;
 }
 
-/* All but the four grounds and the reference. */
+/* All channels except the four grounds and the reference. */
 static int tell_array(sf_electrodes *array, sf_error *error)
 {
     array->channels = sf_alloc(CHANNELS, sizeof *array->channels);
@@ -57,7 +57,7 @@ static int tell_array(sf_electrodes *array, sf_error *error)
 
 /* ---- playing ---- */
 
-/* What waits for its window to end: spikes in sender->payload, markers in sender->frame. */
+/* Until a window ends, sender->payload holds its spikes and sender->frame its markers. */
 
 static int64_t frame_of(const sf_sender *sender, int64_t time_ns)
 {
@@ -85,7 +85,7 @@ static int nth_electrode(size_t index)
         if (is_electrode(channel) && before++ == index) return channel;
 }
 
-/* sender->ttl: units are the channels that they are named by. */
+/* sender->ttl: whether units are named by their channels. */
 static unsigned char channel_of(const sf_sender *sender, uint32_t unit)
 {
     const sf_units *units = &sender->about->units;
@@ -128,7 +128,7 @@ static void pad(sf_text *to)
     sf_text_append(to, zeros, (8 - to->length % 8) % 8);
 }
 
-/* As much of a waveform as is known: its extreme. */
+/* Only the extreme of a waveform is known. */
 static void append_waveform(sf_text *to, float amplitude)
 {
     float samples[SAMPLES];
@@ -155,7 +155,7 @@ static int put_spikes(sf_sender *sender, const sf_spike *spikes, size_t count, s
     return status;
 }
 
-/* `stim 5` is one of channel 5; false for all else. */
+/* Parses `stim 5`, a stimulus of channel 5; false for any other marker. */
 static bool is_stim(const sf_marker *marker, unsigned char *channel)
 {
     uint64_t number;
@@ -186,7 +186,7 @@ static int put_stims(sf_sender *sender, const sf_marker *markers, size_t count, 
     return status;
 }
 
-/* An entry's bytes are MessagePack; these say nothing. */
+/* The data of an entry is MessagePack; this entry's is empty. */
 static int put_entry(sf_sender *sender, const sf_marker *marker, sf_error *error)
 {
     static const char nil = (char)0xc0;
@@ -232,7 +232,7 @@ static int put_window(sf_sender *sender, sf_error *error)
     return status;
 }
 
-/* Of a time that lies in another window than what waits. */
+/* Sends the waiting window if this time lies in another one. */
 static int enter_window(sf_sender *sender, int64_t time_ns, sf_error *error)
 {
     uint64_t window = (uint64_t)frame_of(sender, time_ns) / WINDOW;
@@ -255,7 +255,7 @@ static int keep_marker(sf_sender *sender, const sf_marker *marker, sf_error *err
     return status;
 }
 
-/* A window goes out once the batch's clock says that nothing more is in it. */
+/* Sends a window once the clock of the batch has passed its end. */
 static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
 {
     size_t spike = 0, marker = 0;

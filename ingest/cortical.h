@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The CL1's WebSocket, both ends: ws://HOST:PORT, or with a path, else that of its live stream. */
+/** Both ends of the CL1's WebSocket: ws://HOST:PORT with an optional path, by default that of its live
+ * stream. */
 #ifndef SF_INGEST_CORTICAL_H
 #define SF_INGEST_CORTICAL_H
 
@@ -15,16 +16,17 @@ typedef struct sf_cortical_place {
     char host[270], path[256];
 } sf_cortical_place;
 
-/** SF_USAGE where the text is no such endpoint. */
+/** SF_USAGE if the text is not such an endpoint. */
 int sf_cortical_parse(sf_cortical_place *place, const char *endpoint, sf_error *error);
 
-/** Subscribes to spikes, stimuli and the data streams that `markers` names, "none" or with commas. Messages
- * are as decode/cortical.c has them. */
+/** Client. Subscribes to spikes, stimuli and the data streams that `markers` lists, separated by commas, or
+ * "none". Messages are as in decode/cortical.c. */
 extern const sf_transport_kind sf_transport_cortical;
 
-/** A server. A message is a stream's name, a text, and where some follow the bytes: they go to those who
- * subscribed to the stream, spikes and stimuli to all who subscribed to these. A message of one part is the
- * text that everybody gets who connects from then on. Who subscribes to spikes counts as a listener. */
+/** Server. A message is the name of a stream, a text and, optionally, bytes; it goes to the clients that
+ * subscribe to the stream, spikes and stimuli to those that subscribe to them. A message of one part is the
+ * text that every client receives when it connects from then on. A client that subscribes to spikes counts as
+ * a listener. */
 extern const sf_sending_kind sf_sending_cortical;
 
 #endif

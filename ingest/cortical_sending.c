@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A WebSocket server that behaves as a CL1's: whoever connects is told the timing, subscribes to streams by
- * name, and gets of each message a text and the bytes. It waits for the slowest, so that nothing is lost.
+ * WebSocket server that behaves like a CL1's: a client that connects is told the timing, subscribes to
+ * streams by name, and gets a text and bytes for each message. The server waits for the slowest client, so
+ * that nothing is lost.
  */
 #include "core/error.h"
 #include "core/hash.h"
@@ -24,14 +25,15 @@
 #define MOST_CLIENTS 16
 #define MOST_STREAMS 32    /* that one subscribes to */
 #define MOST_BYTES 4096    /* of a request, and of a message that a client sends */
-#define MOST_WAITING 16384 /* bytes that a client does not take of what it asked for; then it is cut off */
+#define MOST_WAITING 16384 /* maximum bytes of answers that a client does not read; then it is cut off */
 #define WAIT_MS 50
 #define GOING_AWAY 1001
 #define PROTOCOL_ERROR 1002
 
 typedef struct peer {
     int socket;
-    bool is_open, is_ending; /* the handshake is over; what waits is the last it gets */
+    bool is_open,
+        is_ending; /* is_open: the handshake is over; is_ending: what waits is the last to be sent */
     sf_text request;
     sf_text waiting; /* answers, which go before messages */
     size_t waiting_sent;
@@ -83,7 +85,7 @@ static void drop_peer(server *it, size_t index)
     it->peers[index] = it->peers[--it->peer_count];
 }
 
-/* Goes on with bytes of which some are sent; false where the client is gone. */
+/* Sends the unsent rest of `bytes`; false if the client is gone. */
 static bool send_rest(const peer *to, const sf_text *bytes, size_t *sent)
 {
     while (*sent < bytes->length) {
@@ -141,7 +143,7 @@ static void take_message(server *it, peer *from, const sf_websocket_message *mes
         close_with(from, 1000, "");
 }
 
-/* False where what comes is no WebSocket. */
+/* False if the data is not WebSocket. */
 static bool take_frames(server *it, peer *from, const char *bytes, size_t size)
 {
     while (size > 0 && !from->is_ending) {
@@ -156,7 +158,7 @@ static bool take_frames(server *it, peer *from, const char *bytes, size_t size)
     return true;
 }
 
-/* On another path a CL1 opens the WebSocket and closes it with a word. */
+/* For any other path a CL1 opens the WebSocket and closes it with a reason. */
 static bool answer(server *it, peer *to, size_t length)
 {
     char path[sizeof it->path], key[SF_WEBSOCKET_KEY_SIZE], accept[SF_WEBSOCKET_ACCEPT_SIZE];
@@ -190,7 +192,7 @@ static bool take_request(server *it, peer *from, const char *bytes, size_t size)
     return length > 0 ? answer(it, from, length) : from->request.length <= MOST_BYTES;
 }
 
-/* What it asks, and what is answered; false where it is gone, or of no use. */
+/* Reads a client's requests and answers them; false if it is gone or misbehaves. */
 static bool tend_peer(server *it, peer *of)
 {
     char bytes[MOST_BYTES];
@@ -248,7 +250,7 @@ static int set_greeting(server *it, sf_part text, sf_error *error)
     return it->greeting.failed ? sf_fail_memory(error) : SF_SENT;
 }
 
-/* Offered again, a message goes on where each client left off: it is the same one. */
+/* When called again with the same message, continues where each client left off. */
 static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error *error)
 {
     server *it = (server *)sending;
@@ -276,7 +278,7 @@ static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error
 static void close_server(sf_sending *sending, int linger_ms)
 {
     server *it = (server *)sending;
-    (void)linger_ms; /* the system goes on sending what it took */
+    (void)linger_ms; /* the system still sends what it accepted */
     while (it->peer_count > 0) {
         peer *last = &it->peers[it->peer_count - 1];
         if (last->is_open && last->sent == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Event Broadcaster of the Open Ephys GUI. `play` sends as it does in its JSON form: a message of two
- * bytes, the event's kind, and a header. A recording has no thresholds and no further channels. Text markers
- * have no place in it.
+ * The Event Broadcaster of the Open Ephys GUI. `play` sends its JSON form: a message of two bytes, the kind
+ * of the event, and a header. A recording has no thresholds and no further channels. Text markers are not
+ * sent.
  */
 #include "core/error.h"
 #include "core/json.h"

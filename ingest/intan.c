@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Intan RHX, its TCP output of spikes. `play` is such a server: chunks of 14 bytes. Units are channels A-000
- * to H-127 by their index, and not sorted; sample 0 is the recording's start. Markers have no place in it.
+ * The TCP spike output of Intan RHX. `play` acts as such a server: chunks of 14 bytes. Units are channels
+ * A-000 to H-127 by index, and unsorted; sample 0 is the start of the recording. Markers are not sent.
  */
 #include "core/error.h"
 #include "ingest/live_source.h"

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE_MS 50 /* how often a wait looks whether it should stop */
+#define PATIENCE_MS 50 /* how often a wait checks whether to stop */
 #define BACKLOG_NS (SF_SECOND / 10)
-#define IN_NANOSECONDS 1e9 /* a rate that says that times are read, not samples */
+#define IN_NANOSECONDS 1e9 /* rate given to the decoder if it reads times, not samples */
 
 typedef struct live_source {
     sf_source source;
@@ -54,7 +54,7 @@ int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_e
     int64_t deadline = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND;
     int status = sf_decoder_next(it->decoder, batch, error);
     while (status == SF_AGAIN) {
-        /* What has come waits for more only as long as more is there. */
+        /* With counts waiting, read further data only if it is already there. */
         int64_t until = sf_decoder_has_counts(it->decoder) ? 0 : deadline;
         status = transport->receive(it->transport, it->decoder, until, error);
         if (status != SF_OK) break;
@@ -132,7 +132,7 @@ static int open_transport(live_source *it, sf_error *error)
     return pass_on(status, &reason, error);
 }
 
-/* Those of a system that has the same array always, or of a file; none where they are to be learnt. */
+/* Electrodes of a system with a fixed array, or from a file; none if they are to be learnt. */
 static int find_electrodes(const live_source *it, sf_electrodes *electrodes, sf_error *error)
 {
     const char *wanted = it->settings->electrodes;
@@ -169,7 +169,7 @@ static int open_decoder(live_source *it, sf_error *error)
     return pass_on(status == SF_USAGE ? SF_CONFIG : status, &reason, error);
 }
 
-/* What came instead of a stream, if anything did. */
+/* Fails with a description of what arrived instead of a stream. */
 static int refuse(const live_source *it, double waited_s, sf_error *error)
 {
     const sf_decoder *decoder = it->decoder;
@@ -185,7 +185,7 @@ static int refuse(const live_source *it, double waited_s, sf_error *error)
                    "no stream came within %g s: start %s, or correct the endpoint", waited_s, start);
 }
 
-/* What was left out before the stream is known is forgotten. */
+/* Discards counts of what was left out before the stream is known. */
 static int wait_until_known(live_source *it, double timeout_s, const sf_progress *progress, sf_error *error)
 {
     const sf_transport_kind *transport = it->transport->kind;
@@ -275,7 +275,7 @@ typedef struct listening {
     int64_t least_ns, most_ns; /* from time to arrival */
     bool has_jumped;
     int64_t known_ns; /* when the stream became known, or nearly: */
-    bool backlog;     /* what was kept until then, which came earlier, may still be handed out */
+    bool backlog;     /* spikes that were kept until then, and so arrived earlier, may still be handed out */
 } listening;
 
 static int64_t newest_of(const sf_batch *batch)
@@ -286,7 +286,7 @@ static int64_t newest_of(const sf_batch *batch)
     return newest;
 }
 
-/* A clock alone that is promised behind the spikes, as a filter needs it, tells nothing new. */
+/* A batch with only a clock that lags behind the spikes, as a filter requires it, adds nothing. */
 static bool is_promise_behind(const listening *it, const sf_batch *batch, int64_t newest)
 {
     return batch->spike_count == 0 && it->has_first && newest <= it->newest_ns &&
@@ -328,7 +328,7 @@ static void note_batch(listening *it, const sf_batch *batch, const char *told)
     if (!it->backlog) note_time(it, batch);
 }
 
-/* What comes within the patience of a wait; SF_AGAIN where that is nothing. */
+/* Reads what arrives within one wait; SF_AGAIN if that is nothing. */
 static int hear_next(live_source *source, listening *it, int64_t until_ns, sf_error *error)
 {
     sf_batch batch = {.clock_ns = INT64_MIN};

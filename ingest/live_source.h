@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A live source: a transport (ingest/transport.h) that hands what comes to a decoder. */
+/** A live source: a transport (ingest/transport.h) that feeds a decoder. */
 #ifndef SF_INGEST_LIVE_SOURCE_H
 #define SF_INGEST_LIVE_SOURCE_H
 
@@ -17,9 +17,9 @@ int sf_live_source_open(sf_source **out, const sf_source_kind *kind, const sf_so
  * known; `progress` (NULL is allowed) may stop the wait: SF_CANCELLED. SF_UNAVAILABLE where no stream came,
  * SF_DATA where what came is none of this protocol.
  *
- * Messages lost on the way are counted by their numbers, those that cannot be read by their fault; neither
- * ends the stream. A sender that starts again is a new run (sf_batch.restarts) and no gap. can_wait and
- * virtual_clock are what the sender says. Metadata of the stream is in `origin`, its name in origin->path.
+ * Lost messages are counted by their numbers, unreadable ones by their fault; neither ends the stream. A
+ * restart of the sender is a new run (sf_batch.restarts), not a gap. can_wait and virtual_clock are as the
+ * sender says. The stream's metadata is in `origin`, its name in origin->path.
  */
 int sf_live_source_begin(sf_source *source, const sf_progress *progress, sf_error *error);
 
@@ -27,24 +27,25 @@ int sf_live_source_read(sf_source *source, sf_batch *batch, int timeout_ms, sf_e
 void sf_live_source_close(sf_source *source);
 bool sf_live_source_connected(sf_source *source);
 
-/** What came of a rig while it was listened to. */
+/** What was received from a rig while listening. */
 typedef struct sf_live_heard {
     bool is_connected; /**< at the end */
     bool has_come;     /**< anything at all */
     bool is_known;     /**< the stream, with its units */
     bool has_ended;    /**< in order */
-    bool is_timed; /**< stream_s, passed_s and spread_ms are there: in real time, one epoch, 0.5 s of it */
+    bool is_timed; /**< stream_s, passed_s and spread_ms are valid: real time, a single epoch, at least 0.5 s
+                    */
     char failure[1100]; /**< why it could not be opened; empty: it could */
-    char fault[160];    /**< what was wrong with the newest message that could not be read; or empty */
-    const char *wants;  /**< a literal: what must come before the stream is known; NULL: anything */
+    char fault[160];    /**< fault of the newest unreadable message, or empty */
+    const char *wants;  /**< what must arrive before the stream is known (a literal); NULL: anything */
     char names[160];    /**< of the first units */
     sf_transport_seen seen;
     size_t units;
     uint64_t spikes, markers, malformed, gaps, gap_lost, out_of_range, other_streams, restarts;
     double stream_s,
-        passed_s;     /**< by the stream's clock and by this computer's, from the first batch to the newest */
-    double rate_hz;   /**< that samples are read at; 0: it has none */
-    double spread_ms; /**< the latest batch came so much later after its time than the promptest */
+        passed_s;   /**< time from the first batch to the newest, by the stream's clock; by this computer's */
+    double rate_hz; /**< sampling rate in use; 0: none */
+    double spread_ms; /**< difference between the largest and the smallest delay of a batch */
 } sf_live_heard;
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lab Streaming Layer. `play` is an outlet of spikes and one of markers: units are numbers whose names and
- * positions stand in the description, TTL edges are "TTL 3 on" and "TTL 3 off".
+ * Lab Streaming Layer. `play` opens an outlet for spikes and one for markers: units are numbers, with names
+ * and positions in the outlet's description; TTL edges are "TTL 3 on" and "TTL 3 off".
  */
 #include "ingest/lsl.h"
 

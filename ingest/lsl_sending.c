@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outlets of Lab Streaming Layer: "NAME", of type Spikes and one int32, a unit's number; and "NAME markers",
- * of type Markers and one text. Messages are those of decode/lsl.c. Stream time 0 is no time of LSL's clock,
- * so the first that comes is now, and all others as far from it as they are. liblsl asks nobody to wait: an
- * inlet that is a million samples behind loses the oldest.
+ * Outlets of Lab Streaming Layer: "NAME", of type Spikes with one int32, the unit's number; and "NAME
+ * markers", of type Markers with one text. Messages are as in decode/lsl.c. Stream time is not on LSL's
+ * clock, so the first event is sent with the current time, and all others at their distance from it. liblsl
+ * does not block: an inlet that is a million samples behind loses the oldest.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -25,7 +25,7 @@ typedef struct outlets {
     int64_t base_ns; /* LSL's clock less stream time */
 } outlets;
 
-/* Units as decode/lsl.c has them, for the description. */
+/* Writes units into the description as decode/lsl.c reads them. */
 static void describe(const sf_lsl *lsl, sf_lsl_node node, const void *of)
 {
     const sf_part *table = of;
@@ -50,7 +50,7 @@ static int open_outlets(outlets *it, sf_part table, sf_error *error)
                : sf_fail(error, SF_UNAVAILABLE, it->sending.address, "liblsl cannot open an outlet");
 }
 
-/* LSL tells whether anybody listens, not how many. */
+/* LSL reports whether anybody listens, but not how many. */
 static int64_t update(sf_sending *sending)
 {
     outlets *it = (outlets *)sending;

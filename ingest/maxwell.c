@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MaxLab Live of MaxWell Biosystems. `play` sends as its server does from version 24.1 on: a message for each
- * frame of 50 us, with its number, 1,027 samples (zeros) and its spikes, of which a unit's index is the
- * channel. Frame 0 is the recording's start, and markers have no place in it.
+ * MaxLab Live of MaxWell Biosystems. `play` sends like its server from version 24.1 on: one message per frame
+ * of 50 us, with the frame number, 1,027 samples (zeros) and the spikes, whose channel is the index of the
+ * unit. Frame 0 is the start of the recording. Markers are not sent.
  */
 #include "core/error.h"
 #include "ingest/live_source.h"
@@ -47,7 +47,8 @@ static void add_spike(sf_sender *sender, const sf_spike *spike)
     sf_text_append(&sender->payload, (const char *)bytes, sizeof bytes);
 }
 
-/* Frames up to the batch's clock; a spike goes with its own frame, or a later one where that was sent. */
+/* Sends all frames up to the clock of the batch; a spike is sent with its own frame, or a later one if that
+ * was already sent. */
 static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
 {
     uint64_t until = (uint64_t)frame_of(sender, sender->clock_ns);

@@ -97,7 +97,7 @@ static int put_spike(sf_sender *sender, const sf_spike *spike, sf_error *error)
     return put_message(sender, event_envelope, (sf_part){samples, sizeof samples}, error);
 }
 
-/* Line, state and the word of all lines, packed into 10 bytes. */
+/* Packs line, state and the word of all lines into 10 bytes. */
 static int put_ttl(sf_sender *sender, const sf_marker *marker, sf_error *error)
 {
     if (marker->line < 64)
@@ -123,7 +123,7 @@ static int batch(sf_sender *sender, const sf_batch *batch, sf_error *error)
     return sf_sender_each(sender, batch, put_spike, put_ttl, error);
 }
 
-/* What its clients ask on the next port, of which only heartbeats matter. */
+/* Answers requests of clients on the next port, of which only heartbeats matter. */
 static const char *answer(const char *request, size_t size)
 {
     static const sf_field row = {"type", SF_FIELD_TEXT, 0};

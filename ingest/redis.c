@@ -20,7 +20,7 @@
 #define ANSWER_MS 5000
 #define AGAIN_NS (SF_SECOND / 2)
 #define ENTRIES "256" /* asked for at once */
-#define KEPT "100000" /* entries that the player leaves in its stream, about */
+#define KEPT "100000" /* approximate number of entries that the player keeps in its stream */
 #define MOST_PARTS 16
 
 static int split(char *host, size_t size, int *port, const char *endpoint, sf_error *error)
@@ -56,7 +56,7 @@ static redisContext *call(const char *host, int port)
 
 typedef struct reader {
     sf_transport transport;
-    char host[256], endpoint[256], last[64]; /* id of the last entry; "": it has not connected yet */
+    char host[256], endpoint[256], last[64]; /* last: id of the last entry; "": not connected yet */
     char topic[128], field[64], time_field[64], sample_field[64];
     int port;
     redisContext *context;
@@ -96,7 +96,7 @@ static void note_last(reader *it, const redisReply *entry)
     if (id != NULL && id->len < sizeof it->last) snprintf(it->last, sizeof it->last, "%s", id->str);
 }
 
-/* What is in the stream already is of the past. */
+/* Entries already in the stream are from the past. */
 static void connect_to(reader *it)
 {
     it->context = call(it->host, it->port);
@@ -116,7 +116,7 @@ static void connect_to(reader *it)
     freeReplyObject(newest);
 }
 
-/* Asks for what is new; false where that is nothing. */
+/* Requests new entries; false if there are none. */
 static bool ask(reader *it, int64_t wait_ms, sf_decoder *decoder)
 {
     it->reply = wait_ms > 0

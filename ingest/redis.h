@@ -6,16 +6,16 @@
 #include "ingest/sending.h"
 #include "ingest/transport.h"
 
-/** A message is an entry of the stream `topic`: its id, and the values of the fields `time_field`,
- * `sample_field` and `field`, empty where it has none. It begins after what is there when it first connects,
- * and goes on where it was. */
+/** Reader. A message is an entry of the stream `topic`: its id, and the values of the fields `time_field`,
+ * `sample_field` and `field`, each empty if missing. Starts after the entries that exist at the first
+ * connection, and continues from the last one read after a reconnection. */
 extern const sf_transport_kind sf_transport_redis;
 
-/** A message of pairs, names and values, becomes an entry of the stream `topic`. Who waits for any stream of
- * that server counts as a listener. */
+/** Writer. A message of name-value pairs becomes an entry of the stream `topic`. A client that waits for any
+ * stream of that server counts as a listener. */
 extern const sf_sending_kind sf_sending_redis;
 
-/** Of hiredis; NULL where synfire was built without it: both then refuse to open. */
+/** Version of hiredis; NULL if synfire was built without it, when both refuse to open. */
 const char *sf_redis_version(void);
 
 #endif

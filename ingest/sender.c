@@ -11,7 +11,7 @@
 
 #define HELLO_EVERY_NS SF_SECOND
 
-/* Nobody reads two runs of a sender as one. */
+/* A random run number, so that nobody takes two runs of a sender for one. */
 static int draw_run(sf_sender *sender, sf_error *error)
 {
     do {

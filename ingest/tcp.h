@@ -14,13 +14,13 @@ int sf_udp_check(const char *endpoint, sf_error *error);
 /** The addresses of an endpoint, to be freed by freeaddrinfo; `passive`: to bind, and * is all of this
  * machine's. SF_USAGE where it is no endpoint, SF_UNAVAILABLE where the name is not known. */
 int sf_tcp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error);
-/** The same of UDP; there is no port 0 or *. */
+/** The same for UDP, without port 0 or *. */
 int sf_udp_addresses(struct addrinfo **addresses, const char *endpoint, bool passive, sf_error *error);
 
 #define SF_TCP_PLACE_SIZE 32
 
-/** Listens at the endpoint with up to `waiting` connections that nobody has accepted: a socket that does not
- * block, and as "127.0.0.1:4711" where it is. SF_USAGE, SF_UNAVAILABLE; *listener is -1 then. */
+/** Listens at the endpoint with a backlog of `waiting` connections. *listener is a non-blocking socket,
+ * `place` its address such as "127.0.0.1:4711". SF_USAGE, SF_UNAVAILABLE; *listener is then -1. */
 int sf_tcp_listen(int *listener, char place[SF_TCP_PLACE_SIZE], const char *endpoint, int waiting,
                   sf_error *error);
 

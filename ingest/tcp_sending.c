@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A TCP server that sends the same bytes to all who have connected, and waits for the slowest. */
+/* TCP server that sends the same bytes to all connected clients, and waits for the slowest. */
 #include "core/error.h"
 #include "core/memory.h"
 #include "ingest/sending.h"
@@ -48,7 +48,7 @@ static void drop_client(server *it, size_t index)
     it->sent[index] = it->sent[it->client_count];
 }
 
-/* Goes on with one client; true once it has all, or is gone. */
+/* Continues sending to one client; true once it has everything, or is gone. */
 static bool send_rest(server *it, size_t *index, size_t size)
 {
     size_t *sent = &it->sent[*index];
@@ -64,7 +64,7 @@ static bool send_rest(server *it, size_t *index, size_t size)
     return true;
 }
 
-/* Offered again, a message goes on where each client left off: it is the same one. */
+/* When called again with the same message, continues where each client left off. */
 static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error *error)
 {
     server *it = (server *)sending;
@@ -89,7 +89,7 @@ static int put(sf_sending *sending, const sf_part *parts, size_t count, sf_error
 static void close_server(sf_sending *sending, int linger_ms)
 {
     server *it = (server *)sending;
-    (void)linger_ms; /* the system goes on sending what it took */
+    (void)linger_ms; /* the system still sends what it accepted */
     while (it->client_count > 0)
         drop_client(it, it->client_count - 1);
     if (it->listener >= 0) close(it->listener);

@@ -18,7 +18,7 @@
 
 #define SAMPLE_RATE 30000
 #define MOST_ANSWER 1024
-#define ASK_EVERY_NS (SF_SECOND / 2) /* also how often the service says where it can be asked */
+#define ASK_EVERY_NS (SF_SECOND / 2) /* also the period of the service's announcements */
 #define SPIKES "source.spikes"
 
 /* ---- MessagePack, as much as is written ---- */
@@ -50,7 +50,7 @@ typedef struct asker {
     sf_transport transport;
     sf_transport_settings settings;
     char endpoint[256], service[SF_FIELD_TEXT_SIZE];
-    void *context, *announced, *request; /* sockets; `request` once the service said where */
+    void *context, *announced, *request; /* sockets; `request` is open once the service has announced it */
     bool is_asked;
     int64_t again_ns;
     sf_transport *spikes; /* once it is known where they are */
@@ -99,7 +99,8 @@ static void ask(asker *it, int64_t now_ns)
     sf_text_free(&question);
 }
 
-/* A text, or an empty one where the spikes are not there yet. */
+/* Reads the endpoint of the spikes from the answer and connects to it; an empty text means that there is none
+ * yet. */
 static int take_answer(asker *it, sf_error *error)
 {
     char bytes[MOST_ANSWER], place[SF_FIELD_TEXT_SIZE + 4];
@@ -204,7 +205,7 @@ typedef struct service {
     int64_t due_ns;
 } service;
 
-/* Whatever is asked for, the spikes are here. */
+/* Answers every request with the endpoint of the spikes. */
 static void answer(service *it)
 {
     char question[MOST_ANSWER];
@@ -249,7 +250,7 @@ static void close_service(sf_sending *sending, int linger_ms)
     sf_free(it);
 }
 
-/* The socket that answers is on any port of the interface that the service has. */
+/* Binds the reply socket to any port of the interface that the service uses. */
 static int open_reply(service *it, const char *beside, sf_error *error)
 {
     char endpoint[280], bound[256];

@@ -19,7 +19,7 @@ static bool is_known(unsigned opcode)
     return opcode <= SF_WEBSOCKET_BINARY || (opcode >= SF_WEBSOCKET_CLOSE && opcode <= SF_WEBSOCKET_PONG);
 }
 
-/* Bytes of a head whose first two are known. */
+/* Length of a head whose first two bytes are known. */
 static size_t head_length(const unsigned char *head)
 {
     size_t length = head[1] & 0x7f;
@@ -40,7 +40,7 @@ static int refuse(sf_error *error, const char *why)
     return sf_fail(error, SF_DATA, NULL, "what came is no WebSocket: %s", why);
 }
 
-/* Its first two bytes tell all that may be wrong with it. */
+/* The first two bytes of a head suffice to check its validity. */
 static int check_head(const sf_websocket *it, sf_error *error)
 {
     const unsigned char *head = it->head;
@@ -90,7 +90,7 @@ static int take_head(sf_websocket *it, const unsigned char *bytes, size_t size, 
     return SF_AGAIN;
 }
 
-/* Where the frame's bytes go: NULL where the message is too long to be kept. */
+/* Makes room for the bytes of the frame; *room is NULL if the message is too long to be kept. */
 static int make_room(sf_websocket *it, size_t size, unsigned char **room, sf_error *error)
 {
     *room = NULL;
@@ -124,7 +124,7 @@ static int take_payload(sf_websocket *it, const unsigned char *bytes, size_t siz
     return it->in_frame ? SF_AGAIN : SF_OK;
 }
 
-/* A frame is whole: whether a message is. */
+/* Ends a frame; returns whether a message is complete, too. */
 static bool end_frame(sf_websocket *it, sf_websocket_message *message)
 {
     static const unsigned char nothing[1];
@@ -215,7 +215,7 @@ static void digest_block(uint32_t state[5], const unsigned char *block)
         state[i] += added[i];
 }
 
-/* Of what fits into two blocks with its padding. */
+/* SHA-1 of data that fits into two blocks with its padding. */
 static void digest(unsigned char to[DIGEST], const void *bytes, size_t size)
 {
     unsigned char blocks[2 * BLOCK] = {0};
@@ -268,7 +268,7 @@ size_t sf_websocket_head_length(const char *bytes, size_t size)
     return 0;
 }
 
-/* Letters of ASCII, as HTTP compares names. */
+/* Compares ASCII letters without case, as HTTP compares names. */
 static bool is_like(const char *text, size_t size, const char *word)
 {
     size_t length = strlen(word);
@@ -289,7 +289,7 @@ static sf_part strip(const char *text, size_t size)
     return (sf_part){text, size};
 }
 
-/* The first line of bytes, without its end, and where the next one begins. */
+/* The first line, without its end; *next is the rest. */
 static sf_part first_line(sf_part rest, sf_part *next)
 {
     const char *text = rest.data, *end = memchr(text, '\n', rest.size);
@@ -298,7 +298,7 @@ static sf_part first_line(sf_part rest, sf_part *next)
     return (sf_part){text, size > 0 && text[size - 1] == '\r' ? size - 1 : size};
 }
 
-/* The value of the first field of this name, in small letters; size 0: there is none. */
+/* Value of the first field with this name (in lower case); size 0: none. */
 static sf_part find_field(sf_part head, const char *name)
 {
     sf_part rest, line = first_line(head, &rest);
@@ -311,7 +311,7 @@ static sf_part find_field(sf_part head, const char *name)
     return (sf_part){"", 0};
 }
 
-/* Whether a list with commas has this word, in small letters. */
+/* Whether a comma-separated list contains this word (in lower case). */
 static bool has_word(sf_part list, const char *word)
 {
     const char *at = list.data, *end = at + list.size;

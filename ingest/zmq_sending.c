@@ -13,7 +13,7 @@
 
 /* ---- answers to what clients ask beside what is published ---- */
 
-#define MOST_BYTES 64000 /* of a request; libzmq closes the connection of a longer one */
+#define MOST_BYTES 64000 /* maximum bytes of a request; libzmq closes the connection of a longer one */
 
 /* Answers requests on a ZeroMQ REP socket beside what a sender publishes. */
 typedef struct responder {
@@ -50,8 +50,8 @@ static int bind_next(responder *it, const char *address)
     return bound;
 }
 
-/* Binds the port after that of `address`, which is bound (tcp://HOST:PORT); where it is no TCP port, or the
- * next one is taken, there is a warning and no responder: *out is NULL. */
+/* Binds the port after that of `address`, which is bound (tcp://HOST:PORT). If it is no TCP port, or the next
+ * one is in use, logs a warning and sets *out to NULL. */
 static int responder_open(responder **out, void *context, const char *address,
                           const char *(*answer)(const char *request, size_t size), sf_error *error)
 {
@@ -67,7 +67,7 @@ static int responder_open(responder **out, void *context, const char *address,
     return SF_OK;
 }
 
-/* Answers what was asked. NULL is allowed. */
+/* Answers waiting requests. NULL is allowed. */
 static void responder_tend(responder *it)
 {
     int size;

@@ -14,8 +14,8 @@
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 
-/* The widest that a reader makes of a byte: deflated 10 : 1, a time of 8 bytes becomes 40 in seconds, spikes
- * and the room to sort them. */
+/* Maximum memory per byte of a file: deflate 10 : 1, and a time of 8 bytes becomes 40, as seconds, spikes and
+ * room to sort them. */
 #define BYTES_PER_BYTE 100
 
 uint64_t sf_apart_memory(uint64_t length)
@@ -24,8 +24,8 @@ uint64_t sf_apart_memory(uint64_t length)
     return 128 * MEBIBYTE + BYTES_PER_BYTE * (length < longest ? length : longest);
 }
 
-/* Real recordings take under 0.1 s of processor time for a mebibyte. Threads that share a core, and a virtual
- * machine that is not given its own, take several times that. */
+/* Real recordings take under 0.1 s of processor time per mebibyte; threads that share a core, or a virtual
+ * machine short of processor time, several times that. */
 uint64_t sf_apart_seconds(uint64_t length)
 {
     return 5 + length / MEBIBYTE;
@@ -73,7 +73,7 @@ static int refuse_silent(const apart *it, double patience, sf_error *error)
                    patience);
 }
 
-/* How long the process may go on without taking any processor time. */
+/* How long the process has used no processor time. */
 typedef struct silence {
     double patience; /* seconds */
     double taken, since;
@@ -86,7 +86,7 @@ static bool silence_lasts(silence *it, double taken)
     return now - it->since > it->patience;
 }
 
-/* The program sets itself this limit; one that does not is ended from here. */
+/* The program limits itself; one that does not is killed by this process. */
 static bool is_endless(const apart *it, double taken)
 {
     return taken > (double)sf_apart_seconds(it->length) + 1;

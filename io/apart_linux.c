@@ -18,8 +18,7 @@ const char sf_apart_program[] = "synfire-read";
 
 /* ---- starting the program ---- */
 
-/* Reports of sanitizers are worth seeing; anything else that a library prints is no sentence of this program.
- */
+/* Shows reports of sanitizers; anything else that a library prints is no message of this program. */
 static const char *printing_place(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -45,8 +44,8 @@ static int place_files(posix_spawn_file_actions_t *files, int parcel, int lifeli
     return failed;
 }
 
-/* Signals as a fresh program has them, and none from the terminal: what to do on those is this program's
- * choice. */
+/* Resets signals to their defaults, and gives the process its own group, so that signals from the terminal
+ * reach this program only, which decides what to do. */
 static int place_signals(posix_spawnattr_t *attributes)
 {
     sigset_t all, none;
@@ -78,7 +77,7 @@ static int spawn(pid_t *process, const char *program, char *const *words, int pa
     return failed;
 }
 
-/* Out of the way of the numbers that the program gets them under. */
+/* Moves a descriptor above the numbers that the program expects. */
 static int move_up(int fd)
 {
     if (fd < 0 || fd > SF_APART_LIFELINE) return fd;
@@ -115,7 +114,7 @@ void sf_apart_close(sf_apart_process *it)
 
 /* ---- waiting for its end ---- */
 
-/* What waitpid tells; 0 where somebody else has waited for it. */
+/* Status from waitpid; 0 if other code has already waited for the process. */
 bool sf_apart_has_ended(const sf_apart_process *it, int *how)
 {
     pid_t process = (pid_t)it->process, found = waitpid(process, how, WNOHANG);
@@ -130,7 +129,7 @@ double sf_apart_processor_seconds(const sf_apart_process *it)
     return (double)taken.tv_sec + 1e-9 * (double)taken.tv_nsec;
 }
 
-/* Its end says at the other end of the pipe that there is something to wait for, unless it was broken. */
+/* The other end of the pipe closes when the process ends, unless the process damaged it. */
 void sf_apart_nap(const sf_apart_process *it, int ms)
 {
     struct pollfd end = {.fd = (int)it->lifeline, .events = POLLIN};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job holds the process: its limit on memory, and its end with that of this process. The parcel
- * is a file that goes away when it is closed and that no other process can open; the reader has it as its
- * output. */
+/* A job object holds the process: it limits its memory, and ends it with this process. The parcel is a file
+ * that is deleted when closed and that no other process can open; the reader has it as its output. */
 #include "io/apart_process.h"
 
 #include "core/text.h"
@@ -20,7 +19,8 @@ const char sf_apart_program[] = "synfire-read.exe";
 
 /* ---- starting the program ---- */
 
-/* A word as the C library of Windows takes a command line apart: backslashes count only before quotes. */
+/* Quotes an argument as the C library of Windows parses a command line: backslashes count only before quotes.
+ */
 static void add_word(sf_text *line, const char *word)
 {
     size_t slashes = 0;
@@ -59,7 +59,7 @@ static HANDLE make_job(uint64_t memory)
     return job;
 }
 
-/* Of all handles that may be inherited it gets the two that it needs. */
+/* Inherits only the two handles that the process needs, of all inheritable ones. */
 static bool create(const char *program, char *line, HANDLE parcel, HANDLE nothing, PROCESS_INFORMATION *made)
 {
     HANDLE given[] = {parcel, nothing};
@@ -92,7 +92,7 @@ static double seconds_of(FILETIME time)
     return (double)((uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime) / TICKS_PER_SECOND;
 }
 
-/* Less what was told at the beginning: wine tells the time of the process that asks. */
+/* Subtracts the time reported at the start, because wine reports the time of the calling process. */
 double sf_apart_processor_seconds(const sf_apart_process *it)
 {
     FILETIME begun, ended, system, user;
@@ -158,7 +158,8 @@ void sf_apart_kill(const sf_apart_process *it)
     WaitForSingleObject(handle_of(it), INFINITE);
 }
 
-#define EXCEPTION_CODES 0xc0000000u /* and what is above: the codes of what ends a process by itself */
+/* Exit codes from here on mean that the process was ended by an exception. */
+#define EXCEPTION_CODES 0xc0000000u
 
 sf_apart_end sf_apart_judge(int how, int *code, const char **name)
 {
@@ -186,7 +187,7 @@ sf_apart_end sf_apart_judge(int how, int *code, const char **name)
 
 /* ---- the parcel ---- */
 
-/* The process is gone, and nobody else can have the file. */
+/* The process has ended, and no other can have the file open. */
 bool sf_apart_seal(int parcel)
 {
     return parcel >= 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How much memory compressed data may ask for. Values may take SF_COMPRESSION_MOST times more bytes than the
- * file stores for them, which is the most deflate can do, and SF_COMPRESSION_MOST_OF_FILE times more than the
- * whole file, which recordings never come near: a small file cannot ask for much. A few megabytes are taken
- * without asking.
+ * Limits on the memory of decompressed data. Values may take SF_COMPRESSION_MOST times the bytes that the
+ * file stores for them, the maximum ratio of deflate, and SF_COMPRESSION_MOST_OF_FILE times the size of the
+ * whole file, far above that of real recordings; so a small file cannot claim much memory. A few megabytes
+ * are always allowed.
  */
 #ifndef SF_IO_COMPRESSION_H
 #define SF_IO_COMPRESSION_H

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The sum of `size` bytes; of bytes that come in pieces the sum so far goes in first, which begins as 0. By
- * the processor's own instruction where it has one. Any thread. */
+/** Checksum of `size` bytes, by the processor's instruction if it has one. To sum data in chunks, pass the
+ * sum so far, initially 0. Any thread. */
 uint32_t sf_crc32c(uint32_t sum, const void *data, size_t size);
 
 /** The same without that instruction. */

@@ -19,7 +19,7 @@
 
 /* ---- the text of a file ---- */
 
-/* What stands between two places but for blanks and quotes, which are no characters of a key. */
+/* Trims blanks and quotes, which are no characters of a key. */
 static void trim(const char **from, const char **to)
 {
     static const char left_out[] = " \t\r\"'";
@@ -34,7 +34,7 @@ static bool is_word(const char *from, const char *to, const char *word)
     return (size_t)(to - from) == strlen(word) && memcmp(from, word, (size_t)(to - from)) == 0;
 }
 
-/* The secret of a damaged file must not be in the sentence about it. */
+/* The error message about a damaged file must not contain its secret. */
 static int take_key(char into[SF_CURVE_TEXT_SIZE], const char *from, const char *to, const char *name,
                     size_t line, const char *place, sf_error *error)
 {
@@ -100,7 +100,7 @@ static int no_curve(sf_error *error)
                    "Debian or Ubuntu, or leave keys away");
 }
 
-/* A public key that does not belong to the secret one would be refused by everybody, and say nothing. */
+/* With a public key that does not match the secret one, every peer would refuse the connection silently. */
 static int check_pair(const sf_curve_keys *keys, const char *path, sf_error *error)
 {
     char own[SF_CURVE_TEXT_SIZE];
@@ -174,7 +174,7 @@ bool sf_curve_is_given(const char *path)
     return path != NULL && strcmp(path, SF_CURVE_NONE) != 0;
 }
 
-/* `missing` beside `given`, the other of two that go together. */
+/* Fails if only one of two settings that belong together is given. */
 static int both(bool *wanted, const char *key, const char *other, const char *name, const char *what,
                 sf_error *error)
 {

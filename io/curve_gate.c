@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread answers libzmq's requests for authentication (ZAP, RFC 27) with what it read at the start, and
- * follows the socket's monitor, which alone tells of those who never came so far as to be asked about.
+ * The thread answers libzmq's authentication requests (ZAP, RFC 27) with the keys read at the start, and
+ * follows the socket's monitor, the only source for connections that failed before a request.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -17,12 +17,12 @@
 #include <sys/stat.h>
 #include <zmq.h>
 
-#define ASKED "inproc://zeromq.zap.01" /* where libzmq asks, by its specification */
+#define ASKED "inproc://zeromq.zap.01" /* endpoint of libzmq's requests, by its specification */
 #define WATCHED "inproc://curve"
 #define DOMAIN "synfire"
 #define POLL_MS 50
 #define MOST_CLIENTS 10000
-#define TELL_EVERY_NS SF_SECOND /* whoever tries again and again does not fill the log */
+#define TELL_EVERY_NS SF_SECOND /* limits log lines about a client that tries again and again */
 
 #define FAILURES                                                                                             \
     (ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |                            \
@@ -39,7 +39,7 @@ struct sf_curve_gate {
     sf_thread thread;
     atomic_bool stopping;
     _Atomic uint64_t refused;
-    int64_t told_ns; /* monotonic clock of the newest line in the log; 0: none yet */
+    int64_t told_ns; /* monotonic clock of the latest log line; 0: none yet */
 };
 
 /* ---- who is let in ---- */

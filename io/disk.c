@@ -17,7 +17,7 @@ static int write_all(void *user, int fd, const void *data, size_t size)
     return sf_file_write_all(fd, data, size);
 }
 
-/* What cannot be synchronised at all has nothing to say. */
+/* Ignores the error of a file that cannot be synced at all, such as a pipe. */
 static int sync_any(int fd, int (*how)(int fd))
 {
     while (how(fd) != 0)

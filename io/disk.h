@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is asked of a disk by those whose files must outlive a power loss. A table of functions, so that a
- * test can note the calls in their order and replay them up to any one of them, or be a disk that is slow,
- * full or broken.
+ * Disk operations of files that must survive a power loss. A table of functions, so that a test can record
+ * the calls and replay them up to any one, or imitate a slow, full or broken disk.
  */
 #ifndef SF_IO_DISK_H
 #define SF_IO_DISK_H
@@ -10,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The functions return 0 or the errno of what went wrong; any thread may call them. */
+/** Functions return 0 or an errno, and may be called by any thread. */
 typedef struct sf_disk {
-    /** Appends all of it, or an unknown part and fails. */
+    /** Appends all bytes; after an error an unknown part of them was written. */
     int (*write)(void *user, int fd, const void *data, size_t size);
-    /** What was written so far, and the length of the file, are on the disk when it returns. */
+    /** Returns once everything written so far, and the length of the file, are on the disk. */
     int (*sync)(void *user, int fd);
-    /** So is the name of a file: the folder it is in. */
+    /** Returns once the file's name (its folder's entry) is on the disk. */
     int (*sync_name)(void *user, const char *path);
-    /** How many bytes the file system of an open file has room for. */
+    /** Number of bytes free in the file system of an open file. */
     int (*room)(void *user, int fd, uint64_t *bytes);
     void *user;
 } sf_disk;

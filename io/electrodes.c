@@ -25,7 +25,7 @@ static int add(sf_electrodes *to, size_t *capacity, const sf_unit *unit, int32_t
 
 /* ---- MaxLab Live: channel(electrode)x/y;... ---- */
 
-/* A number up to the character that ends it, which is passed over; false where there is none. */
+/* Parses a number up to the character `after`, and skips that; false if there is none. */
 static bool take_number(const char **at, char after, double *number)
 {
     const char *end, ends[] = {after, '\0'};
@@ -43,7 +43,7 @@ static bool take_index(const char **at, char after, int *index)
     return true;
 }
 
-/* One of them; false where the text is no such. */
+/* Parses one entry of a routing; false if the text is not of this form. */
 static bool take_routed(const char **at, int *channel, int *electrode, double *x_um, double *y_um)
 {
     if (!take_index(at, '(', channel) || !take_index(at, ')', electrode) || !take_number(at, '/', x_um) ||
@@ -53,7 +53,7 @@ static bool take_routed(const char **at, int *channel, int *electrode, double *x
     return true;
 }
 
-/* Channels or electrodes that are there already. */
+/* Channels or electrodes seen so far. */
 typedef struct taken {
     uint8_t of[2][(MOST_INDEX + 1) / 8];
 } taken;
@@ -66,8 +66,8 @@ static bool was_taken(taken *all, int which, int index)
     return was;
 }
 
-/* A channel is one unit, though it may be wired to two electrodes, and so is an electrode that is read by two
- * channels. */
+/* A channel is one unit, even if it is wired to two electrodes, and so is an electrode that two channels
+ * read. */
 static int read_routing(sf_electrodes *to, const char *text, const char *path, sf_error *error)
 {
     size_t capacity = 0;
@@ -113,7 +113,7 @@ typedef struct map_row {
     const char *label;          /* "" where it has none */
 } map_row;
 
-/* The next field by blanks, "" at the end; quotes around it are none of it. */
+/* The next blank-separated field, "" at the end, without quotes around it. */
 static char *next_word(char **rest)
 {
     char *at = *rest + strspn(*rest, " \t");
@@ -125,7 +125,7 @@ static char *next_word(char **rest)
     return at;
 }
 
-/* Changes the line; false where it is no electrode's. */
+/* Modifies the line; false if it describes no electrode. */
 static bool read_map_row(map_row *row, char *line)
 {
     uint64_t column, line_up, pin;
@@ -141,7 +141,7 @@ static bool read_map_row(map_row *row, char *line)
     return true;
 }
 
-/* Passes over blank lines and comments; NULL at the end. */
+/* Skips blank lines and comments; NULL at the end. */
 static char *next_map_line(char **rest, size_t *number)
 {
     while (*rest != NULL) {
@@ -154,7 +154,7 @@ static char *next_map_line(char **rest, size_t *number)
     return NULL;
 }
 
-/* The first line, or the second behind a title, is an electrode's. */
+/* Whether the first line, or the second after a title, describes an electrode. */
 static bool looks_like_map(const char *text)
 {
     for (int found = 0; found < 2 && *text != '\0';) {
@@ -230,7 +230,7 @@ typedef struct table {
     const char *path;
 } table;
 
-/* A line with fields, which a routing begins with a number and a bracket in place of. */
+/* Separator of a line of fields. A line that begins with a number and a bracket is a routing instead. */
 static char separator_of(const char *line)
 {
     size_t digits = strspn(line, "0123456789"), length = strcspn(line, "\r\n");
@@ -248,8 +248,7 @@ static size_t cut(const table *of, char *line, char *fields[MOST_COLUMNS])
     return count;
 }
 
-/* Micrometres in the unit that a heading such as x_um or `y (mm)` names behind its letter; 0: none that is
- * known. */
+/* Micrometres per unit that a heading such as x_um or `y (mm)` names; 0: unknown unit. */
 static double length_of(const char *heading, bool *is_named)
 {
     char word[16] = "";
@@ -277,7 +276,7 @@ static int refuse_row(const table *of, const char *expected, const char *found, 
     return sf_fail(error, SF_DATA, of->path, "line %zu: expected %s, found '%s'", of->line, expected, shown);
 }
 
-/* Which columns are which; without a heading they are name, x, y. */
+/* Identifies the columns by the heading; without one they are name, x, y. */
 static int take_heading(table *of, sf_electrodes *to, char *const *fields, size_t count, sf_error *error)
 {
     static const char *const names[] = {"name",      "unit",    "neuron",  "cell",    "cluster",
@@ -308,7 +307,7 @@ static int take_heading(table *of, sf_electrodes *to, char *const *fields, size_
     return SF_OK;
 }
 
-/* Where it is not known there is nothing, or NaN. */
+/* An unknown length is an empty field, or NaN. */
 static bool read_length(const table *of, char *field, double scale, double *um)
 {
     char *comma = of->separator != ',' ? strchr(field, ',') : NULL;
@@ -381,7 +380,7 @@ static double number_at(const json_t *list, size_t index)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* A contact; without a channel of its own it is not connected. */
+/* Adds a contact; one without a channel is not connected. */
 static int take_contact(sf_electrodes *to, size_t *capacity, const json_t *probe, size_t index, double scale,
                         sf_error *error)
 {

@@ -27,7 +27,7 @@ static bool is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(six) || (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
 }
 
-/* Whether it is the name of an interface; then whether all its addresses are of the loopback. */
+/* Whether `host` is the name of an interface; if so, whether all its addresses are loopback addresses. */
 static bool is_interface(const char *host, bool *loopback)
 {
     struct ifaddrs *all = NULL;
@@ -45,8 +45,8 @@ static bool is_interface(const char *host, bool *loopback)
     return found;
 }
 
-/* Numbers in every spelling (0 is all addresses) and names of hosts; one that leads nowhere cannot be bound.
- */
+/* Resolves numbers in every notation (0 is all addresses) and host names; a name that does not resolve cannot
+ * be bound. */
 static bool leads_out(const char *host)
 {
     const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
@@ -107,7 +107,7 @@ bool sf_endpoint_split(const char *endpoint, char host[256], char port[8])
     return true;
 }
 
-/* libzmq takes an address of version 6 without brackets, too. */
+/* libzmq also accepts IPv6 addresses without brackets. */
 static bool has_port(const char *address)
 {
     const char *colon = strrchr(address, ':');

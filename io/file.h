@@ -7,26 +7,26 @@
 
 #include <synfire/error.h>
 
-/** Refuses a file that others than its owner may read, where `what` in it, as "the token", is a secret.
- * SF_CONFIG. */
+/** Refuses a file that users other than its owner may read, since it holds a secret, `what` (such as "the
+ * token"). SF_CONFIG. */
 int sf_file_check_secret(const char *path, const char *what, sf_error *error);
 
-/** Reads `size` bytes of a file from `offset` on, or fewer where it ends, however often it is interrupted.
- * How many; SIZE_MAX with errno. */
+/** Reads `size` bytes from `offset`, or fewer at the end of the file; continues after interruptions. Returns
+ * the number of bytes read; SIZE_MAX with errno on failure. */
 size_t sf_file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
-/** The same of bytes that are there. SF_IO. */
+/** The same, but a file that ends before is an error. SF_IO. */
 int sf_file_read_all_at(int fd, void *to, size_t size, uint64_t offset, const char *path, sf_error *error);
 
-/** Writes all of it, however often it is interrupted. Returns 0, or errno. */
+/** Writes all bytes; continues after interruptions. Returns 0 or an errno. */
 int sf_file_write_all(int fd, const void *data, size_t length);
 
-/** Appends all that a file holds, from its beginning on; the text has failed where that cannot be read. */
+/** Appends the whole content of an open file; the text is marked failed if the file cannot be read. */
 void sf_file_append_to(sf_text *text, int fd);
 
-/** Writes a text to a file, whole or not at all, in place of one that is there (io/output_file.h).
- * Of several ranks the first writes it, once none of them has failed (core/ranks.h).
- * SF_CANNOT_CREATE, SF_IO; SF_NO_MEMORY if the text failed. */
+/** Writes a text to a file atomically, replacing an existing one (io/output_file.h). With several ranks only
+ * the first writes, and only if no rank has failed (core/ranks.h). SF_CANNOT_CREATE, SF_IO; SF_NO_MEMORY if
+ * the text failed. */
 int sf_file_write(const sf_text *text, const char *path, sf_error *error);
 
 #endif

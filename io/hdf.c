@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Without this, a file that could not be closed (disk full) makes HDF5 try again, and print, at exit. */
+/* Otherwise HDF5 retries, and prints, at exit if a file could not be closed (disk full). */
 static void leave_exit_alone(void)
 {
     H5dont_atexit();
 }
 
-/* Why the last HDF5 call that failed on this thread did. HDF5 forgets as soon as another call begins, so this
- * is noted where HDF5 would print. */
+/* Reason of the last HDF5 failure on this thread. HDF5 forgets it at the next call, so it is recorded where
+ * HDF5 would print it. */
 static _Thread_local char reason[256];
 
 #define LOCKED "another program has this file open to write"
@@ -33,7 +33,7 @@ static herr_t keep_deepest(unsigned depth, const H5E_error2_t *record, void *use
     return 0;
 }
 
-/* The operating system's words where HDF5 quotes them, else HDF5's own deepest ones. */
+/* The operating system's message if HDF5 quotes it, else HDF5's innermost one. */
 static herr_t note_reason(hid_t stack, void *user)
 {
     (void)user;
@@ -82,7 +82,8 @@ bool sf_hdf_has_signature(const char *path)
     unsigned char found[sizeof signature];
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
-    /* A user block moves the signature to 512, 1024, ...; a beginning of it is a file cut off very early. */
+    /* A user block moves the signature to 512, 1024, ...; a partial signature is a file cut off very early.
+     */
     bool begins = false;
     ssize_t length = sizeof found;
     for (off_t at = 0; !begins && length == sizeof found; at = at == 0 ? 512 : 2 * at) {
@@ -94,8 +95,8 @@ bool sf_hdf_has_signature(const char *path)
     return begins;
 }
 
-/* A reader beside a writer tries metadata again that do not match their checksum, waiting longer each time.
- * So many tries take 2 ms; the default of 100 takes minutes where the file is simply damaged. */
+/* A concurrent reader retries metadata with a wrong checksum, waiting longer each time. This number of
+ * attempts takes 2 ms; the default of 100 takes minutes if the file is actually damaged. */
 #define LIVE_READ_ATTEMPTS 20
 
 static hid_t open_live(const char *path)
@@ -142,7 +143,7 @@ hid_t sf_hdf_open(hid_t at, const char *path)
     if (access >= 0 && H5Pset_elink_cb(access, refuse_external_link, NULL) >= 0)
         object = H5Oopen(at, path, access);
     sf_hdf_close(access);
-    reason[0] = '\0'; /* asking for what is not there is no failure */
+    reason[0] = '\0'; /* a missing object is no failure here */
     return object;
 }
 
@@ -216,7 +217,7 @@ static herr_t visit_member(hid_t group, const char *name, const H5L_info_t *info
     return to->result != 0;
 }
 
-/* In one pass: to ask for names by their number looks through all of them for each. */
+/* One pass, because looking up names by index scans all of them each time. */
 int sf_hdf_each_member(hid_t group, int (*visit)(void *, hid_t, const char *), void *context)
 {
     member_visit to = {.visit = visit, .context = context};
@@ -228,7 +229,7 @@ int sf_hdf_each_member(hid_t group, int (*visit)(void *, hid_t, const char *), v
 
 #define LONGEST_STRING 65536
 
-/* What attributes and datasets have in common when they are read. */
+/* Common part of reading attributes and datasets. */
 typedef struct source {
     hid_t object, type, space;
     bool is_attribute;
@@ -253,7 +254,7 @@ static bool source_open(source *from, hid_t object, bool is_attribute)
     return false;
 }
 
-/* HDF5 converts what an integer cannot hold to the nearest one that there is, a unit of -1 to unit 0. */
+/* Refuses values out of range, which HDF5 would clip, for example a unit of -1 to unit 0. */
 static H5T_conv_ret_t refuse_other_integers(H5T_conv_except_t why, hid_t from, hid_t to, void *value,
                                             void *into, void *user)
 {
@@ -263,7 +264,7 @@ static H5T_conv_ret_t refuse_other_integers(H5T_conv_except_t why, hid_t from, h
     return *is_refused ? H5T_CONV_ABORT : H5T_CONV_UNHANDLED;
 }
 
-/* H5Dread, but that integers are those that are stored, or the read fails. */
+/* H5Dread, except that integers are either exact or the read fails. */
 static herr_t read_values(hid_t dataset, hid_t type, hid_t memory_space, hid_t file_space, void *values)
 {
     bool is_refused = false;
@@ -309,7 +310,7 @@ static hsize_t times(hsize_t bytes, hsize_t factor)
     return bytes < SIZE_MAX / factor ? bytes * factor : SIZE_MAX;
 }
 
-/* The most bytes that what is read of a file may take in memory. */
+/* Maximum memory in bytes for data read from a file. */
 static hsize_t most_of_file(hid_t object)
 {
     hsize_t file_bytes = 0;
@@ -319,7 +320,7 @@ static hsize_t most_of_file(hid_t object)
     return times(file_bytes, SF_COMPRESSION_MOST_OF_FILE);
 }
 
-/* The most bytes that the values of a dataset may take in memory. */
+/* Maximum memory in bytes for the values of a dataset. */
 static hsize_t most_bytes(hid_t dataset)
 {
     hsize_t most = most_of_file(dataset), stored = times(H5Dget_storage_size(dataset), SF_COMPRESSION_MOST);
@@ -332,7 +333,7 @@ bool sf_hdf_fits(hid_t object, uint64_t bytes)
     return bytes <= SF_COMPRESSION_ALWAYS_TAKEN || bytes <= most_of_file(object);
 }
 
-/* Bytes of a chunk, which are taken at once for a single value of it; 0 without chunks. */
+/* Size of a chunk, which must be allocated even for one of its values; 0 if not chunked. */
 static hsize_t chunk_bytes(hid_t dataset, size_t size)
 {
     hsize_t sizes[H5S_MAX_RANK], bytes = size;
@@ -346,16 +347,16 @@ static hsize_t chunk_bytes(hid_t dataset, size_t size)
     return rank > 0 ? bytes : 0;
 }
 
-/* True where the values that the shape promises can be in the file. */
+/* True if the file can hold the number of values that the shape claims. */
 static bool is_stored(hid_t dataset, hsize_t count, size_t size)
 {
     hsize_t most = most_bytes(dataset);
     return size > 0 && count <= most / size;
 }
 
-/* False where values were announced and none written, or not all of their chunks: they would read as zeros.
- * Who chose another value for what is not there meant it so; and a writer that is at work, or was killed, was
- * not done. */
+/* False if values were declared but none, or not all of their chunks, were written: they would read as zeros.
+ * A user-defined fill value makes that intentional; and a writer that is still at work, or was killed, had
+ * not finished. */
 static bool is_written(const source *from, hsize_t count)
 {
     unsigned intent = 0;
@@ -376,7 +377,7 @@ static bool is_written(const source *from, hsize_t count)
     return H5Dget_num_chunks(from->object, from->space, &stored) < 0 || stored >= chunks;
 }
 
-/* True where raw data are in this very file. */
+/* True if the raw data are in this file, not in an external or virtual one. */
 static bool is_inside(hid_t dataset)
 {
     hid_t creation = H5Dget_create_plist(dataset);
@@ -463,7 +464,7 @@ bool sf_hdf_attribute_text(hid_t object, const char *name, sf_text *text)
     return found;
 }
 
-/* Whether it is one text that begins so; closes it. */
+/* Whether the source is one text with this beginning; closes it. */
 static bool text_begins(source *from, const char *beginning)
 {
     char fixed[256] = "", *variable = NULL;
@@ -513,7 +514,7 @@ static herr_t visit_attribute(hid_t object, const char *name, const H5A_info_t *
     return to->result != 0;
 }
 
-/* In one pass: to open attributes by their number sorts all of them for each. */
+/* One pass, because opening attributes by index sorts all of them each time. */
 int sf_hdf_each_attribute(hid_t object, int (*visit)(void *, const char *, const char *), void *context)
 {
     attribute_visit to = {.visit = visit, .context = context};
@@ -547,7 +548,7 @@ bool sf_hdf_dataset_begins(hid_t at, const char *path, const char *beginning)
 
 /* ---- datasets ---- */
 
-/* Where values cannot be read because this library has no code for a filter of theirs, that is the reason. */
+/* If the library lacks the code of a filter, that is the reason why values cannot be read. */
 static bool note_filter(hid_t dataset)
 {
     hid_t creation = H5Dget_create_plist(dataset);
@@ -627,7 +628,7 @@ H5T_class_t sf_hdf_class(hid_t at, const char *path)
     return class;
 }
 
-/* The class of what is read: of a table's field, or of all where field is NULL; H5T_NO_CLASS where it has
+/* Type class of what is read: of a field of a table, or of all if `field` is NULL; H5T_NO_CLASS if there is
  * none. */
 static H5T_class_t class_of(hid_t type, const char *field)
 {
@@ -754,7 +755,7 @@ bool sf_hdf_has_field(hid_t at, const char *path, const char *field)
     return found;
 }
 
-/* One number, without memory for it: that there is none never comes of a want of that. */
+/* Reads one number without allocating memory, so that a failure never means out of memory. */
 static bool one_number(source *from, double *number)
 {
     H5T_class_t class = H5Tget_class(from->type);
@@ -804,11 +805,12 @@ bool sf_hdf_read_cells(hid_t at, const char *path, size_t row, size_t column, in
     return good;
 }
 
-/* What of a column may stay unpacked, so that looks at many of its chunks in turn unpack each once. */
+/* Maximum size of unpacked chunks kept per column, so that alternating reads of its chunks unpack each once.
+ */
 #define COLUMN_CACHE (16u << 20)
 
-/* Opens a dataset so that chunks that were unpacked stay: all of them, or as many as COLUMN_CACHE holds, and
- * one of any size. libhdf5 by itself keeps none above 1 MiB, and unpacks it again at each look. */
+/* Opens a dataset with a chunk cache for all chunks, at most COLUMN_CACHE, but at least one chunk. By default
+ * libhdf5 caches no chunk above 1 MiB, and unpacks it again at every read. */
 static hid_t open_cached(hid_t at, const char *path, hsize_t chunk, size_t length, size_t size)
 {
     hsize_t cached = times(length, size) < COLUMN_CACHE ? times(length, size) : COLUMN_CACHE;
@@ -835,7 +837,7 @@ hid_t sf_hdf_open_column(hid_t at, const char *path, const char *place, size_t *
         status = sf_fail(error, SF_DATA, place, "%s does not hold numbers", path);
     size_t size = H5Tget_size(from.type);
     hsize_t chunk = chunk_bytes(from.object, size);
-    source_close(&from); /* as the cache of a dataset is that of who opens it first */
+    source_close(&from); /* because the first handle of a dataset determines its cache */
     if (status != SF_OK) return H5I_INVALID_HID;
     hid_t column = open_cached(at, path, chunk, *length, size);
     if (column < 0) sf_hdf_fail(error, SF_DATA, place, "%s is damaged", path);

@@ -32,7 +32,7 @@ struct sf_journal {
     size_t capacity;
     bool broken;
     bool retired;
-    int successor; /* of a retired one: what has to be on the disk first */
+    int successor; /* retired journal: file that must be on the disk before it is deleted */
     _Atomic uint64_t bytes, synced, syncs;
     _Atomic int64_t worst_ns;
     atomic_int sync_reason; /* errno of the first sync that failed */
@@ -108,7 +108,7 @@ static void put_span(sf_text *to, const sf_span *span)
     put_number(to, (uint64_t)span->stop_ns);
 }
 
-/* In the order in which sf_journal_about_read takes it. */
+/* Writes fields in the order in which sf_journal_about_read reads them. */
 static void put_about(sf_text *to, const sf_journal_about *about)
 {
     const sf_recording *of = &about->recording;

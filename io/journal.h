@@ -31,34 +31,34 @@ typedef enum sf_journal_kind {
     SF_JOURNAL_MARKERS,   /**< sf_marker as in memory: 64 bytes */
     SF_JOURNAL_ROWS,      /**< rows of a table of results, as in memory */
     SF_JOURNAL_LOST,      /**< sf_journal_lost, since the start of the run */
-    SF_JOURNAL_END        /**< sf_span: what was recorded, written when the recording ended in order */
+    SF_JOURNAL_END        /**< sf_span: what was recorded; written when the recording ends normally */
 } sf_journal_kind;
 
 typedef struct sf_journal_lost {
     uint64_t spikes, markers; /**< found no room */
 } sf_journal_lost;
 
-/** A table of results: rows are read back only where the program has one of the same form. */
+/** A table of results. Rows are read back only if this program has a table of the same form. */
 typedef struct sf_journal_table {
     const char *name;
     uint64_t row_size;
-    uint64_t form; /**< a hash of the names, types and places of its fields */
+    uint64_t form; /**< hash of the names, types and offsets of its fields */
 } sf_journal_table;
 
 /** What a recording is made from again. */
 typedef struct sf_journal_about {
-    const char *file;          /**< the name of the HDF5 file, without its folder */
-    const char *program;       /**< "synfire X.Y.Z" */
-    const char *identity;      /**< of the HDF5 file (core/recording.h); NULL: drawn by older programs */
+    const char *file;     /**< name of the HDF5 file, without its folder */
+    const char *program;  /**< "synfire X.Y.Z" */
+    const char *identity; /**< identity of the HDF5 file (core/recording.h); NULL: from an older program */
     const char *configuration; /**< as of sf_layout_options, or NULL */
     const char *provenance;    /**< as of sf_layout_options, or NULL */
     uint64_t part;             /**< of a rotated recording, from 1 */
-    sf_recording recording;    /**< units, metadata, observed; recorded where it is declared */
+    sf_recording recording;    /**< units, metadata, observed; recorded if it is declared */
     sf_journal_table *tables;
     size_t table_count;
 } sf_journal_about;
 
-/** The id in the heads of records: a CRC-32C of the identity. */
+/** The id in record heads: CRC-32C of the identity. */
 uint32_t sf_journal_id(const char *identity);
 
 /* ---- writing: one thread, but for what says otherwise ---- */
@@ -66,29 +66,31 @@ uint32_t sf_journal_id(const char *identity);
 typedef struct sf_journal sf_journal;
 
 typedef struct sf_journal_options {
-    double sync_s;  /**< by a thread of its own, so often where there is something to; 0: never */
-    bool overwrite; /**< replace a journal that is there; without it has a successor (io/output_file.h) */
-    const sf_disk *disk; /**< borrowed until close; NULL: the operating system's */
+    double sync_s;       /**< period at which a thread of its own syncs new data; 0: never */
+    bool overwrite;      /**< replace an existing journal; without it the next free number is used
+                            (io/output_file.h) */
+    const sf_disk *disk; /**< borrowed until close; NULL: that of the operating system */
 } sf_journal_options;
 
-/** Creates the file, locked, with its first record, all of it and its name on the disk. SF_CANNOT_CREATE,
- * SF_IO. */
+/** Creates and locks the file, and syncs its first record and its name to the disk. SF_CANNOT_CREATE, SF_IO.
+ */
 int sf_journal_create(sf_journal **journal, const char *path, const sf_journal_about *about,
                       const sf_journal_options *options, sf_error *error);
 
 const char *sf_journal_path(const sf_journal *journal);
 
-/** Records of this many bytes take no memory. */
+/** Records up to this many bytes allocate no memory. */
 #define SF_JOURNAL_ROOM (1u << 18)
 
-/** Appends a record. SF_IO with the operating system's reason: append nothing more then. SF_NO_MEMORY. */
+/** Appends a record. SF_IO with the operating system's reason, after which nothing may be appended;
+ * SF_NO_MEMORY. */
 int sf_journal_append(sf_journal *journal, sf_journal_kind kind, unsigned table, uint64_t first,
                       const void *rows, size_t size, sf_error *error);
 
-/** SF_IO where a sync has failed, or somebody else removed or cut the file; it is said once. */
+/** SF_IO if a sync failed, or another program removed or truncated the file; reported once. */
 int sf_journal_check(sf_journal *journal, sf_error *error);
 
-/** Waits until all that was appended is on the disk. */
+/** Waits until everything appended so far is on the disk. */
 int sf_journal_sync(sf_journal *journal, sf_error *error);
 
 typedef struct sf_journal_counts {
@@ -100,8 +102,8 @@ typedef struct sf_journal_counts {
 sf_journal_counts sf_journal_count(const sf_journal *journal);
 
 /**
- * It is not needed once what the descriptor `file` is open for is on the disk: its own thread brings that
- * there, closes the descriptor, and takes the journal away. Close it then as always.
+ * Makes the journal obsolete once the open file `file` is on the disk: the journal's thread syncs that file,
+ * closes the descriptor, and deletes the journal. Then call sf_journal_close as always.
  */
 void sf_journal_retire(sf_journal *journal, int file);
 
@@ -131,14 +133,14 @@ typedef struct sf_journal_reader {
     size_t capacity;
 } sf_journal_reader;
 
-/** From the beginning of a file that is open. SF_NO_INPUT where its length is not known. */
+/** Begins at the start of an open file. SF_NO_INPUT if its length is unknown. */
 int sf_journal_reader_open(sf_journal_reader *reader, int fd, const char *path, sf_error *error);
 void sf_journal_reader_close(sf_journal_reader *reader); /**< leaves fd open */
 
 /** The next whole record; SF_END, SF_NO_MEMORY. What cannot be read is damaged. */
 int sf_journal_next(sf_journal_reader *reader, sf_journal_record *record, sf_error *error);
 
-/** What a SF_JOURNAL_BEGIN holds; free with sf_journal_about_free. SF_DATA. */
+/** Parses a SF_JOURNAL_BEGIN record; free with sf_journal_about_free. SF_DATA. */
 int sf_journal_about_read(sf_journal_about *about, const sf_journal_record *record, const char *path,
                           sf_error *error);
 void sf_journal_about_free(sf_journal_about *about);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The head of a record, as those who write and those who read journals see it (io/journal.h). */
+/** The head of a record, shared by the writer and the reader of journals (io/journal.h). */
 #ifndef SF_IO_JOURNAL_HEAD_H
 #define SF_IO_JOURNAL_HEAD_H
 

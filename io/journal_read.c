@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SCAN 65536 /* bytes that are looked through at once for the next record */
+#define SCAN 65536 /* bytes read at once when searching for the next record */
 #define SECTOR 4096
 
 /* ---- records ---- */
@@ -32,7 +32,7 @@ void sf_journal_reader_close(sf_journal_reader *reader)
     reader->block = NULL;
 }
 
-/* False where the disk cannot read it, or the file ends before. */
+/* False if the disk cannot read it, or the file ends earlier. */
 static bool read_at(const sf_journal_reader *reader, uint64_t at, void *to, size_t size)
 {
     return sf_file_read_at(reader->fd, to, size, at) == size;
@@ -44,14 +44,14 @@ static bool is_head(const sf_journal_reader *reader, const sf_journal_head *head
            (reader->records == 0 || head->id == reader->id) && head->number >= reader->next;
 }
 
-/* Where from `at` on, in steps of 8, the next head lies; the length of the file where there is none. */
+/* Offset of the next head at or after `at`, in steps of 8; the length of the file if there is none. */
 static uint64_t find_head(const sf_journal_reader *reader, uint64_t at)
 {
     union {
         unsigned char bytes[SCAN];
         uint64_t aligned;
     } part;
-    size_t most = sizeof(sf_journal_head); /* at first one head, as it is where nothing is damaged */
+    size_t most = sizeof(sf_journal_head); /* first reads one head, which suffices if nothing is damaged */
     for (; at + sizeof(sf_journal_head) <= reader->length; most = SCAN) {
         size_t left = reader->length - at < most ? (size_t)(reader->length - at) : most;
         if (!read_at(reader, at, part.bytes, left)) {
@@ -69,7 +69,7 @@ static uint64_t find_head(const sf_journal_reader *reader, uint64_t at)
     return reader->length;
 }
 
-/* Whether what the head at `at` tells of is there, and whole. */
+/* Reads the data of a record, and checks that they are complete and sound. */
 static int read_rows(sf_journal_reader *reader, const sf_journal_head *head, bool *is_whole, sf_error *error)
 {
     uint64_t at = reader->at + sizeof *head;
@@ -101,7 +101,7 @@ int sf_journal_next(sf_journal_reader *reader, sf_journal_record *record, sf_err
         int status = read_rows(reader, &head, &is_whole, error);
         if (status != SF_OK) return status;
         uint64_t size = sizeof head + sf_journal_padded(head.length);
-        if (!is_whole) { /* its length is believed, so that each byte is looked at once */
+        if (!is_whole) { /* trust its length and skip it, so that each byte is scanned once */
             pass_over(reader, size);
             continue;
         }
@@ -143,7 +143,7 @@ static uint64_t take_number(fields *from)
     return number;
 }
 
-/* How many items follow, of which each takes so many bytes at least. */
+/* Number of items that follow, each of at least `least` bytes. */
 static size_t take_count(fields *from, size_t least)
 {
     uint64_t count = take_number(from);
@@ -151,7 +151,7 @@ static size_t take_count(fields *from, size_t least)
     return from->damaged ? 0 : (size_t)count;
 }
 
-/* NULL where there is none or memory is out, of which the latter sets *status. */
+/* NULL if there is none or memory is out, which also sets *status. */
 static char *take_text(fields *from, int *status)
 {
     uint64_t length = take_number(from);

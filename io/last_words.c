@@ -49,5 +49,5 @@ void sf_last_words_say(void)
     for (size_t i = 0; i < SLOTS; i++)
         if (atomic_exchange(&slots[i].owed, false) &&
             write(slots[i].file, slots[i].bytes, (unsigned)slots[i].length) < 0)
-            continue; /* the line is gone, and nobody is left to hear of it */
+            continue; /* the output line is gone, and nothing can report it */
 }

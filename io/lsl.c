@@ -10,7 +10,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    void *file; /* stays loaded: it has threads of its own */
+    void *file; /* never unloaded: it has threads of its own */
     sf_lsl functions;
 } loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

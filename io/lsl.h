@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Lab Streaming Layer: liblsl, which is loaded when something needs it and otherwise need not be there. Of
- * its functions those that are called here, by liblsl's names without `lsl_`; what they do is in its own
- * headers. Every version since 1.12 has them. Handles are as liblsl's threads leave them: one thread each.
+ * Lab Streaming Layer. liblsl is loaded at run time when needed, and optional. The table has the functions
+ * that synfire calls, under liblsl's names without `lsl_`; its own headers document them. Every version
+ * since 1.12 has them. A handle is used by one thread at a time.
  */
 #ifndef SF_IO_LSL_H
 #define SF_IO_LSL_H
@@ -14,8 +14,8 @@
 
 #define SF_LSL_INT32 4         /**< formats of channels */
 #define SF_LSL_STRING 3        /**< all others are numbers */
-#define SF_LSL_LOST (-2)       /**< the error of an inlet whose outlet is gone */
-#define SF_LSL_BUFFERED 10000  /**< hundreds of samples that an outlet or inlet keeps */
+#define SF_LSL_LOST (-2)       /**< error of an inlet whose outlet is gone */
+#define SF_LSL_BUFFERED 10000  /**< capacity of an outlet or inlet, in hundreds of samples */
 #define SF_LSL_DESCRIPTORS 64u /**< sockets of it, about */
 
 typedef struct sf_lsl_info *sf_lsl_info; /**< of liblsl, like all below */
@@ -68,16 +68,16 @@ typedef struct sf_lsl {
     int32_t (*push_sample_strtp)(sf_lsl_outlet outlet, const char **texts, double stamp_s, int32_t now);
 } sf_lsl;
 
-/** Loads liblsl, once: the file that PYLSL_LIB names, as pylsl has it, or where the system finds one.
- * SF_UNAVAILABLE with what to install. Any thread. */
+/** Loads liblsl once: the file named by PYLSL_LIB, as pylsl does, or else that of the system. SF_UNAVAILABLE,
+ * saying what to install. Any thread. */
 int sf_lsl_load(const sf_lsl **lsl, sf_error *error);
 
-/** Everybody in reach hears what an outlet sends, and nobody is asked who they are: the refusal of one that
- * was not allowed by `permit`, as "--insecure". SF_USAGE. */
+/** Refuses an outlet that `permit` (such as "--insecure") does not allow: every machine in reach receives
+ * what an outlet sends, without authentication. SF_USAGE. */
 int sf_lsl_refuse(const char *place, const char *permit, sf_error *error);
 
-/** An outlet of one channel at irregular times, with `source_id` its name, by which inlets find it again.
- * `describe` (NULL: nobody) fills in its description from `of`. NULL: memory is out. */
+/** Opens an outlet with one channel and irregular timing; its `source_id`, by which inlets find it again, is
+ * `name`. `describe` (or NULL) fills in its description from `of`. NULL: out of memory. */
 sf_lsl_outlet sf_lsl_open_outlet(const sf_lsl *lsl, const char *name, const char *type, int32_t format,
                                  void (*describe)(const sf_lsl *lsl, sf_lsl_node node, const void *of),
                                  const void *of);

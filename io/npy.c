@@ -19,7 +19,7 @@ enum { CHARACTER = 4, MOST_CHARACTERS = 1024 }; /* of a text: bytes of one, and 
 
 /* ---- the header ---- */
 
-/* What follows `'key':` in the header, blanks skipped, or NULL. */
+/* Text after `'key':` in the header, without blanks, or NULL. */
 static const char *find_key(const char *header, const char *key)
 {
     const char *at = strstr(header, key);
@@ -28,7 +28,7 @@ static const char *find_key(const char *header, const char *key)
     return at + strspn(at, " ");
 }
 
-/* '<f8', and what comes after it; NULL where this is no type that is read. */
+/* Parses a type such as '<f8' and returns the text after it; NULL for an unsupported type. */
 static const char *read_type(sf_npy_field *field, const char *at)
 {
     if (at == NULL || at[0] != '\'' || at[1] == '\0' || strchr("<>|=", at[1]) == NULL || at[2] == '\0')
@@ -262,7 +262,7 @@ static const sf_npy_field *find_number(const sf_npy *npy, const char *name)
     return NULL;
 }
 
-/* Hands each element's bytes of the field to `take`, in blocks of the file. */
+/* Passes each element's bytes of the field to `take`, reading the file in blocks. */
 static int each_element(const sf_npy *npy, const sf_npy_field *field, size_t first, size_t count,
                         void (*take)(void *context, size_t i, const unsigned char *from), void *context,
                         sf_error *error)

@@ -25,7 +25,7 @@ static uint64_t number_at(const unsigned char *at, size_t bytes)
 #define LONGEST_END (22 + 65535)
 #define MOST_DIRECTORY (1 << 20)
 
-/* The archive's list of members, which its end points to. */
+/* Reads the archive's directory, to which its end record points. */
 static int read_directory(unsigned char **directory, size_t *size, int file, const char *path,
                           sf_error *error)
 {
@@ -99,7 +99,7 @@ bool sf_npz_has(const char *path, const char *name)
     return it.found;
 }
 
-/* Where the array's bytes begin: behind a header of its own. */
+/* Offset of an array's bytes, after its local header. */
 static int find_array(uint64_t *offset, const member *it, int file, const char *path, const char *name,
                       sf_error *error)
 {
@@ -120,7 +120,7 @@ static int find_array(uint64_t *offset, const member *it, int file, const char *
 
 /* ---- members that are compressed ---- */
 
-/* Inflates an array as it is read, and begins anew where bytes before the last ones are asked for. */
+/* Inflates an array while it is read; restarts if earlier bytes are requested. */
 typedef struct inflater {
     sf_npy_source base;
     const char *path, *name; /* the caller's */
@@ -171,7 +171,7 @@ static int refuse_packed(const inflater *in, sf_error *error)
                    in->name, in->stream.msg != NULL ? in->stream.msg : "it ends", in->given);
 }
 
-/* Inflates as much as `size` bytes, or up to the end of the stream: how many. */
+/* Inflates up to `size` bytes, or to the end of the stream; *got is the number. */
 static int inflate_some(inflater *in, unsigned char *to, size_t size, size_t *got, bool *ended,
                         sf_error *error)
 {
@@ -190,7 +190,7 @@ static int inflate_some(inflater *in, unsigned char *to, size_t size, size_t *go
     return SF_OK;
 }
 
-/* The stream ends where the archive says that the array does, with the bytes of its checksum. */
+/* The stream must end where the archive's directory says that the array ends. */
 static int check_end(inflater *in, sf_error *error)
 {
     unsigned char more;
@@ -241,7 +241,7 @@ static void close_inflater(sf_npy_source *source)
     sf_free(in);
 }
 
-/* A small archive never asks for much memory, as one that was made to fill it does. */
+/* Refuses a small archive that claims a large amount of memory. */
 static int check_size(const member *it, uint64_t offset, int file, const char *path, const char *name,
                       sf_error *error)
 {

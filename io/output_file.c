@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_TRIES 100 /* against a file that others replace all the time */
+#define MOST_TRIES 100 /* limits retries if other programs replace the file all the time */
 #define MOST_NUMBER 99999
 
 /* ---- locks ---- */
@@ -29,8 +29,8 @@ static bool set_lock(int fd, short type)
     return fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/* False where somebody writes the file: another of us, or a program that locks as HDF5 does. Where a file
- * system has no locks nobody can tell. */
+/* False if the file is being written, by another synfire or a program that locks like HDF5. Always true on a
+ * file system without locks, where this cannot be detected. */
 static bool lock(int fd)
 {
     bool is_free = flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
@@ -83,9 +83,8 @@ static bool is_still(int fd, const char *path)
            found.st_ino == named.st_ino;
 }
 
-/* A new file of this name, locked. One who replaces may have been faster between the two, and done by now: it
- * is theirs.
- */
+/* Creates and locks a new file of this name. Another process that replaces files may have taken it between
+ * the two steps; then the file is that process'. */
 static made make(sf_output_file *file, const char *path, sf_error *error)
 {
     file->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
@@ -106,7 +105,7 @@ static int open_special(sf_output_file *file, sf_error *error)
     return file->fd >= 0 ? SF_OK : refuse_creation(file->path, error);
 }
 
-/* Makes the file that shall replace the one that is open and locked. */
+/* Creates the file that will replace the open and locked one. */
 static int make_beside(sf_output_file *file, sf_error *error)
 {
     struct stat old;
@@ -130,7 +129,7 @@ static int make_beside(sf_output_file *file, sf_error *error)
     return lock(file->fd) ? SF_OK : refuse_busy(file->building, error);
 }
 
-/* Takes the lock of what is there, if anything is: SF_OK with file->replaced, or -1 where it went away. */
+/* Locks the existing file, if any: SF_OK with file->replaced, or -1 if it disappeared. */
 static int seize(sf_output_file *file, sf_error *error)
 {
     file->replaced = open(file->path, O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -197,7 +196,7 @@ static int open_new(sf_output_file *file, sf_error *error)
     return result == MADE ? SF_OK : SF_CANNOT_CREATE;
 }
 
-/* Under a name of this process's until it is whole. */
+/* Opens under a temporary name until the file is complete. */
 static int open_whole(sf_output_file *file, sf_error *error)
 {
     struct stat about;
@@ -273,8 +272,8 @@ const char *sf_output_file_name(const sf_output_file *file)
     return file->building != NULL ? file->building : file->path;
 }
 
-/* What must not replace another takes the name as a further one first, as links of one file do; where a file
- * system has none, by looking. False with errno. */
+/* Takes the final name. If it must not replace another file, adds the name as a hard link first, which fails
+ * if the name exists; on a file system without links, checks for it. False with errno. */
 static bool take_name(const sf_output_file *file)
 {
     struct stat about;
@@ -287,7 +286,7 @@ static bool take_name(const sf_output_file *file)
     return rename(file->building, file->path) == 0;
 }
 
-/* Of the file that is replaced, and of its lock. */
+/* Closes the file that is replaced, which releases its lock. */
 static void let_go(sf_output_file *file)
 {
     if (file->replaced >= 0) close(file->replaced);
@@ -304,7 +303,7 @@ int sf_output_file_commit(sf_output_file *file, sf_error *error)
         return sf_fail(error, SF_IO, file->path, "cannot replace this file: %s", strerror(refused));
     sf_free(file->building);
     file->building = NULL;
-    let_go(file); /* whoever waited to replace it sees that it is another file now */
+    let_go(file); /* a process waiting to replace it then sees a different file */
     return SF_OK;
 }
 
@@ -346,7 +345,7 @@ int sf_output_file_check(const sf_output_file *file, sf_error *error)
 int sf_output_file_sync(const sf_output_file *file, sf_error *error)
 {
     if (file->is_special || fsync(file->fd) == 0 || errno == EINVAL || errno == EROFS || errno == EINTR)
-        return SF_OK; /* what cannot be synchronised at all has nothing to say */
+        return SF_OK; /* a file that cannot be synced at all is no error */
     return sf_fail(error, SF_IO, file->path, "cannot write to the disk: %s", strerror(errno));
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The form of the fields; a change of what any kind of parcel holds counts it up. */
+/* Version of the field layout; increase it when the content of any kind of parcel changes. */
 #define FORM "synfire parcel 1 " SYNFIRE_VERSION
 
 enum { ALIGNMENT = 16 };
@@ -125,7 +125,7 @@ int sf_parcel_refuse(const char *path, sf_error *error)
     return sf_fail(error, SF_DATA, path, "damaged: what was read of it makes no sense");
 }
 
-/* What another process says of an error is text of unknown content. */
+/* The writer's error message is untrusted text. */
 static int pass_error(const parcel_head *head, const char *path, sf_error *error)
 {
     const sf_error *said = &head->error;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What one process read of a file, laid out in shared memory for another: a head, then fields, each a number
- * of values of one size, in an order that the writer and the reader of each kind of content agree on. The
+ * Data that one process read from a file, laid out in shared memory for another: a head, then fields. A field
+ * is an array of values of one size; writer and reader of a kind of content agree on the order of fields. The
  * form is private to one version of synfire.
  *
- * The writer may have been broken by the file that it read, so whoever takes fields out believes nothing: a
- * field that leaves the parcel, or has values of another size, makes the parcel `damaged`, and everything
- * taken from then on is empty. What values mean is checked by those who take them.
+ * The file may have compromised the writer, so the reader trusts nothing: a field that exceeds the parcel, or
+ * has values of another size, marks the parcel `damaged`, and all later fields read as empty. The caller
+ * validates the values themselves.
  */
 #ifndef SF_IO_PARCEL_H
 #define SF_IO_PARCEL_H
@@ -17,7 +17,7 @@
 
 #define SF_PARCEL_BLOCK 65536
 
-/** Zero-initialise, set fd to an empty file. After a write has failed, `failed` is set and the rest does
+/** Zero-initialise, then set fd to an empty file. After a failed write `failed` is set and later calls do
  * nothing. */
 typedef struct sf_parcel_writer {
     int fd;
@@ -30,18 +30,18 @@ typedef struct sf_parcel_writer {
 /** count values of `size` bytes. */
 void sf_parcel_put(sf_parcel_writer *writer, const void *values, size_t count, size_t size);
 
-/** A field whose values come later: where they begin in the file. */
+/** Appends a field to be filled later; returns the offset of its values in the file. */
 uint64_t sf_parcel_put_empty(sf_parcel_writer *writer, size_t count, size_t size);
 
-/** Some of its values, from any thread; false where writing fails, after which the parcel is not to be
+/** Writes some of these values; any thread. False on a failed write, after which the parcel must not be
  * finished with SF_OK. */
 bool sf_parcel_fill(const sf_parcel_writer *writer, uint64_t at, const void *values, size_t bytes);
 
 void sf_parcel_put_number(sf_parcel_writer *writer, uint64_t number);
 void sf_parcel_put_text(sf_parcel_writer *writer, const char *text); /**< NULL: none */
 
-/** Writes what is left, and the head last: with SF_OK the content counts, else only the error. False where
- * writing failed; the error can be written even then. */
+/** Flushes, and writes the head last: with SF_OK the content is valid, else only the error. False if a write
+ * failed; the error may be written even then. */
 bool sf_parcel_finish(sf_parcel_writer *writer, int status, const sf_error *error);
 
 /* ---- reading ---- */
@@ -49,30 +49,29 @@ bool sf_parcel_finish(sf_parcel_writer *writer, int status, const sf_error *erro
 typedef struct sf_parcel {
     const char *at, *end; /**< fields not yet taken */
     bool damaged;
-    void *mapping; /**< NULL: the fields are the caller's memory */
+    void *mapping; /**< NULL: the caller owns the fields' memory */
     size_t mapped;
 } sf_parcel;
 
 /**
- * Maps the parcel in a file in memory that is sealed, so that no one changes it any more; what is written
- * into the mapping stays private to this process. The status that the writer had, its error where that is a
- * failure; SF_DATA where this is no parcel, SF_UNAVAILABLE where another version of synfire wrote it; `path`
- * is the place of those errors. Only SF_OK leaves something to close.
+ * Maps a parcel from a sealed memory file, which can no longer change; writes to the mapping stay private to
+ * this process. Returns the writer's status, with its error on failure; SF_DATA if it is no parcel,
+ * SF_UNAVAILABLE if another version of synfire wrote it; `path` is the place of those errors. Close the
+ * parcel only after SF_OK.
  */
 int sf_parcel_map(sf_parcel *parcel, int fd, const char *path, sf_error *error);
 void sf_parcel_close(
-    sf_parcel *parcel); /**< zero-initialised, or over the caller's memory, it is just forgotten */
+    sf_parcel *parcel); /**< if zero-initialised or over the caller's memory, frees nothing */
 
-/** The values of the next field, aligned to 16 bytes, as long-lived as the parcel; NULL where there are none.
- */
+/** Values of the next field, aligned to 16 bytes and valid as long as the parcel; NULL if there are none. */
 void *sf_parcel_take(sf_parcel *parcel, size_t size, size_t *count);
 
-/** The same where the number of values is known; NULL also where it is another, which is damage. */
+/** The same for a known number of values; NULL also for another number, which marks the parcel damaged. */
 void *sf_parcel_take_exactly(sf_parcel *parcel, size_t size, size_t count);
 uint64_t sf_parcel_take_number(sf_parcel *parcel);
 const char *sf_parcel_take_text(sf_parcel *parcel); /**< NULL: none */
 
-/** SF_DATA, in words for a parcel of which the parts make no sense. */
+/** Fails with SF_DATA, saying that the parcel is inconsistent. */
 int sf_parcel_refuse(const char *path, sf_error *error);
 
 #endif

@@ -12,8 +12,8 @@
 #include <zmq.h>
 
 #define WAIT_MS 50           /* one try to send */
-#define END_MS 2000          /* after lingering, for what libzmq does besides */
-#define MOST_FRAME 1024      /* bytes of what a subscriber may say, its keys among it */
+#define END_MS 2000          /* time for libzmq's own shutdown, after lingering */
+#define MOST_FRAME 1024      /* maximum bytes of a subscriber's message, keys included */
 #define MOST_SUBSCRIPTION 64 /* bytes of a subscription; topics are short words */
 #define MOST_UNREAD 256      /* of what it says, that libzmq keeps */
 
@@ -37,7 +37,7 @@ static int make_socket(sf_zmq_publisher *publisher, bool lossless)
     return set_option(publisher, ZMQ_XPUB_NODROP, lossless);
 }
 
-/* The second look is at what libzmq made of the words. */
+/* Checks the endpoint twice: as given, and as libzmq resolved it. */
 static int bind_socket(sf_zmq_publisher *publisher, const sf_publisher_settings *settings, sf_error *error)
 {
     const char *endpoint = settings->endpoint;
@@ -80,7 +80,7 @@ int sf_publisher_open(sf_zmq_publisher *publisher, const sf_publisher_settings *
     return status;
 }
 
-/* A subscription arrives as one frame: 1 and the topic it begins with; its end as 0 and the topic. */
+/* A subscription arrives as one frame: byte 1 and the topic prefix; its end as byte 0 and the topic. */
 int64_t sf_publisher_update(sf_zmq_publisher *publisher)
 {
     sf_visitors *visitors = sf_curve_gate_visitors(publisher->gate);
@@ -102,7 +102,7 @@ int64_t sf_publisher_update(sf_zmq_publisher *publisher)
     return publisher->subscriptions;
 }
 
-/* libzmq counts the messages of a queue, not their bytes: the larger they get, the fewer may wait. */
+/* libzmq limits queues by the number of messages, not bytes: the larger the messages, the fewer may queue. */
 static void bound_queue(sf_zmq_publisher *publisher, const sf_part *parts, size_t count)
 {
     size_t size = 0;
@@ -122,7 +122,7 @@ int sf_publisher_send(sf_zmq_publisher *publisher, const sf_part *parts, size_t 
     for (size_t i = 0; i < count; i++) {
         if (zmq_send(publisher->socket, parts[i].data, parts[i].size, i + 1 < count ? ZMQ_SNDMORE : 0) >= 0)
             continue;
-        /* Queues count whole messages: where the first frame had room, the others have. */
+        /* A queue has room for whole messages: if the first frame was accepted, so are the others. */
         if (i == 0 && (zmq_errno() == EAGAIN || zmq_errno() == EINTR)) return SF_SENT_AGAIN;
         return sf_fail(error, SF_IO, publisher->address, "cannot send to %s: %s", publisher->address,
                        zmq_strerror(zmq_errno()));
@@ -132,7 +132,7 @@ int sf_publisher_send(sf_zmq_publisher *publisher, const sf_part *parts, size_t 
 
 /* ---- closing ---- */
 
-/* A context at its end, which the one who waits for it may leave behind. */
+/* A context being closed, which the waiting thread may abandon. */
 typedef struct ending {
     void *context;
     sf_thread thread;
@@ -148,7 +148,7 @@ static void *end_context(void *argument)
     return NULL;
 }
 
-/* libzmq 4.3.4 was seen to linger for ever where its one subscriber had left: no program is to hang by that.
+/* libzmq 4.3.4 was seen to linger forever after its only subscriber had left; the program must not hang then.
  */
 static void end_within(void *context, int linger_ms)
 {

@@ -18,7 +18,7 @@
 
 typedef struct visitor {
     int file;
-    struct sockaddr_storage peer; /* by which it is told from a later file of that number */
+    struct sockaddr_storage peer; /* distinguishes the connection from a later one with the same descriptor */
     uint64_t came;                /* orders them */
     uint32_t subscriptions;
     bool known;
@@ -28,11 +28,12 @@ struct sf_visitors {
     pthread_mutex_t lock;
     visitor items[SF_VISITORS_MOST];
     size_t count, most;
-    visitor early[SF_VISITORS_MOST]; /* have said something before the monitor told that they came; a ring */
+    visitor early[SF_VISITORS_MOST]; /* ring of connections that sent something before the monitor reported
+                                        them */
     size_t early_count;
     uint64_t came;
     _Atomic uint64_t closed;
-    int64_t logged_ns; /* monotonic clock of the newest line in the log; 0: none yet */
+    int64_t logged_ns; /* monotonic clock of the latest log line; 0: none yet */
 };
 
 static size_t choose_most(void)
@@ -96,8 +97,8 @@ static visitor *find_early(sf_visitors *visitors, int file)
     return find_in(visitors->early, count, file);
 }
 
-/* What a connection says and what the monitor tells of it arrive on two ways: it may not have come yet, and
- * an older one of that number may still be there. NULL: it is gone. */
+/* Messages of a connection and the monitor's events arrive independently: the connection may not be in the
+ * table yet, while an older one of the same descriptor still is. NULL: it is gone. */
 static visitor *find_speaker(sf_visitors *visitors, int file)
 {
     struct sockaddr_storage peer = peer_of(file);
@@ -109,7 +110,8 @@ static visitor *find_speaker(sf_visitors *visitors, int file)
     return it;
 }
 
-/* libzmq closes what is at its end. The number may be another file's by now, which stays as it is. */
+/* Closes a connection by shutting it down; libzmq then closes its end. The descriptor may belong to another
+ * connection by now, which is left alone. */
 static void turn_out(sf_visitors *visitors, visitor *it, const char *why)
 {
     struct sockaddr_storage now = peer_of(it->file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* synfire-mpi: the command, done by all ranks that mpirun starts. The first one speaks for all. */
+/* synfire-mpi: the command, executed by all ranks that mpirun starts. Only the first one prints. */
 #include "app/program.h"
 #include "core/ranks.h"
 
@@ -24,7 +24,7 @@ static void send_in_pieces(void *data, size_t size, int from)
                   MPI_COMM_WORLD);
 }
 
-static int counts[2][4096]; /* lengths and places of a message, by rank */
+static int counts[2][4096]; /* lengths and offsets of a message, per rank */
 
 static void gather(const sf_ranks_way *way, const void *own, void *all, const size_t *sizes)
 {
@@ -52,7 +52,7 @@ static void gather(const sf_ranks_way *way, const void *own, void *all, const si
 
 /* ---- joining ---- */
 
-/* A user's operation of MPI gets no context of the call: there is one at a time. */
+/* An MPI user operation receives no context, so this is the only joining in progress. */
 static sf_ranks_joining *joining_now;
 static void *context_now;
 
@@ -80,7 +80,7 @@ static void join(const sf_ranks_way *way, void *data, size_t size, sf_ranks_join
 
 /* ---- beginning and ending ---- */
 
-/* Cores are divided among those of the machine's ranks that may run on them. */
+/* Divides the cores among the ranks of this machine that may run on them. */
 static unsigned find_cores(MPI_Comm machine, int place)
 {
     int ranks;
@@ -102,7 +102,7 @@ static unsigned find_cores(MPI_Comm machine, int place)
     return !everywhere ? 0 : share < 1 ? 1 : (unsigned)(share + 1e-6);
 }
 
-/* Begins MPI: takes its words from those of the command. What goes wrong within MPI ends the job. */
+/* Starts MPI, which removes its own arguments from those of the command. Errors within MPI end the job. */
 static const sf_ranks_way *mpi_begin(int *argc, char ***argv)
 {
     static sf_ranks_way way;
@@ -131,7 +131,7 @@ static void mpi_end(void)
 
 /* ---- the command ---- */
 
-/* What the others print, all of them would. */
+/* Silences all other ranks, since all would print the same. */
 static void be_silent(void)
 {
     int nowhere = open("/dev/null", O_RDWR);

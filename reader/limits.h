@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The bounds of this process, by its system: limits_linux.c, or limits_windows.c. */
+/** Resource limits of this process, per operating system: limits_linux.c or limits_windows.c. */
 #ifndef SF_READER_LIMITS_H
 #define SF_READER_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** The file in memory that synfire gave for the parcel; -1: it was not synfire that started this. */
+/** Descriptor of the memory file for the parcel; -1 if synfire did not start this process. */
 int reader_parcel(void);
 
-/** Dies with the thread that started it, on Windows with its process; false where that is gone by now. */
+/** Arranges that this process dies with the thread (Windows: process) that started it; false if that is
+ * already gone. */
 bool reader_stay_with(const char *parent);
 
-/** Takes no more memory and processor time than a file of this length needs (io/apart.h). */
+/** Limits memory and processor time to what a file of this length needs (io/apart.h). */
 void reader_keep_limits(uint64_t length);
 
-/** How many bytes a file that this process writes may have; UINT64_MAX: any number. */
+/** Maximum size of a file that this process may write; UINT64_MAX: unlimited. */
 uint64_t reader_file_limit(void);
 
-/** Nothing is to be put in order here, and a damaged file may have broken what would do it. */
+/** Exits without cleanup, which a damaged file may have broken. */
 __attribute__((noreturn)) void reader_leave(void);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Sanitizers take terabytes of addresses. What they find in the HDF5 library is a crash like any other, after
+/* Sanitizers reserve terabytes of address space. What they find in the HDF5 library counts as a crash, after
  * their report. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
@@ -39,7 +39,7 @@ static void set_limit(unsigned which, rlim_t soft, rlim_t hard)
     setrlimit(which, &limit);
 }
 
-/* Addresses that the program itself has taken by now. */
+/* Address space that the program itself uses so far. */
 static uint64_t own_addresses(void)
 {
     unsigned long long pages = 0;
@@ -70,7 +70,7 @@ uint64_t reader_file_limit(void)
     return getrlimit(RLIMIT_FSIZE, &files) == 0 ? (uint64_t)files.rlim_cur : UINT64_MAX;
 }
 
-/* Before glibc 2.34 no parent can have this closed. */
+/* Before glibc 2.34 a parent cannot arrange that these are closed. */
 static void close_others(void)
 {
 #if !__GLIBC_PREREQ(2, 34)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The job that synfire has put this process into (io/apart_windows.c) bounds its memory, and ends it where
- * synfire ends. */
+/* The job object that synfire put this process into (io/apart_windows.c) limits its memory, and ends it with
+ * synfire. */
 #include "reader/limits.h"
 
 #include "io/apart.h"
@@ -29,7 +29,7 @@ static uint64_t ticks_of(FILETIME time)
     return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
 }
 
-/* Ends the process when it has taken as much processor time as it may. */
+/* Ends the process when its processor time exceeds the limit. */
 static DWORD WINAPI watch(void *most_ticks)
 {
     FILETIME begun, ended, system, user;

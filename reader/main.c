@@ -22,7 +22,7 @@
 typedef struct kind {
     const char *name;
     int (*put)(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
-    bool takes_mat; /* also of a MATLAB file that is no HDF5, which is not open then */
+    bool takes_mat; /* also reads MATLAB files that are not HDF5, which are not open then */
 } kind;
 
 static const kind kinds[] = {
@@ -34,7 +34,7 @@ static const kind kinds[] = {
 
 /* ---- reading ---- */
 
-/* A caller's limit on files holds for what is handed over, too. */
+/* The caller's limit on file sizes also applies to the parcel. */
 static int refuse_memory(const char *path, uint64_t length, sf_error *error)
 {
     if (reader_file_limit() < sf_apart_memory(length))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spikes of AxIS (.spk): records of the sample at which a cut-out begins, the channel and chip that it is on,
- * the sample in it at which the detector fired, and the cut-out. A spike is at the sum of both samples, as
- * the vendor's AxionFileLoader has it. The map of channels says which electrode of which well that is; a well
- * is a stream, as in a spike list of AxIS (csv_plate.h). Electrodes of the map are units with spikes or not.
+ * Spikes of AxIS (.spk): records with the sample at which a cut-out begins, its channel and chip, the sample
+ * within it at which the detector fired, and the cut-out. The time of a spike is the sum of both samples, as
+ * in the vendor's AxionFileLoader. The channel map gives the electrode and the well; a well is a stream, as
+ * in a spike list of AxIS (csv_plate.h). All electrodes of the map are units, with spikes or not.
  */
 #include "replay/axion.h"
 
@@ -21,12 +21,12 @@
 #define CHANGES "cannot read: it changes while it is read"
 
 enum {
-    RECORD_BYTES = 30, /* of a block before its samples, or more that nobody knows */
+    RECORD_BYTES = 30, /* minimum bytes of a block before its samples; further bytes are unknown */
     READ_BYTES = 14,   /* of these, what is read */
     BLOCK_BYTES = 1 << 18,
     ROWS = 26, /* of wells, which are letters */
     COLUMNS = 99,
-    MOST_COLUMN = 15 /* of an electrode, as its name has one hexadecimal digit */
+    MOST_COLUMN = 15 /* maximum column of an electrode, since its name has one hexadecimal digit */
 };
 
 /* ---- plates ---- */
@@ -89,9 +89,10 @@ typedef struct reading {
     const sf_axion_map *map;
     well *wells;
     size_t well_count;
-    uint32_t *well_of, *channel_of; /* by chip and channel: from 1 the well, and the channel of the map */
-    uint64_t block, count;          /* bytes of a record, and records */
-    uint64_t unmapped, cut; /* records on channels that are in no map; bytes of the last, which is cut */
+    uint32_t *well_of,
+        *channel_of;        /* per chip and channel: 1 + index of the well, and of the channel in the map */
+    uint64_t block, count;  /* bytes of a record, and records */
+    uint64_t unmapped, cut; /* records on channels that are in no map; bytes of a truncated last record */
     int64_t first, last;    /* sample of all that are in the map */
     sf_recording *recording;
     double rate_hz;
@@ -106,7 +107,7 @@ static void close_reading(reading *in)
     sf_axion_close(&in->file);
 }
 
-/* Channels of no electrode have 0 or 255 in place of it. */
+/* A channel without an electrode has 0 or 255 in its place. */
 static bool is_electrode(const sf_axion_channel *channel)
 {
     return channel->well_row >= 1 && channel->well_row <= ROWS && channel->well_column >= 1 &&
@@ -114,7 +115,7 @@ static bool is_electrode(const sf_axion_channel *channel)
            channel->row >= 1 && channel->row <= MOST_COLUMN;
 }
 
-/* Row by row; *place, from 1, is where a well is among them. */
+/* Numbers wells row by row; *place is 1 + the index of a well. */
 static void add_wells(reading *in, uint32_t place[ROWS][COLUMNS])
 {
     for (size_t i = 0; i < in->map->count; i++)
@@ -201,7 +202,7 @@ typedef struct spike_record {
     uint16_t id; /* of chip and channel */
 } spike_record;
 
-/* Hands every record to `visit` until that fails. */
+/* Calls `visit` with each record until it fails. */
 static int each_record(reading *in, int (*visit)(reading *in, const spike_record *record, void *context),
                        void *context)
 {
@@ -223,7 +224,7 @@ static int each_record(reading *in, int (*visit)(reading *in, const spike_record
     return status;
 }
 
-/* *at becomes the sample of the spike, if `at` is not NULL. */
+/* Stores the spike's sample in *at, unless `at` is NULL. */
 static int count_record(reading *in, const spike_record *record, void *at)
 {
     uint32_t of = in->well_of[record->id];
@@ -261,7 +262,7 @@ static size_t count_sets(const sf_axion *file)
     return count;
 }
 
-/* `D3`, or where the file has several sets of spikes `2/D3`. */
+/* `D3`, or `2/D3` if the file has several sets of spikes. */
 static void name_stream(char name[32], size_t set, size_t sets, const well *of)
 {
     if (sets > 1)
@@ -302,7 +303,7 @@ static int list_wells(sf_streams *streams, const char *path, sf_error *error)
 typedef struct spikes {
     size_t well; /* from 1, as in well_of */
     int64_t *samples;
-    uint32_t *units, *unit_of; /* of each spike; of each channel of the map */
+    uint32_t *units, *unit_of; /* unit of each spike; of each channel of the map */
     size_t count, sample_room, unit_room;
 } spikes;
 
@@ -313,7 +314,7 @@ static void free_spikes(spikes *all)
     sf_free(all->unit_of);
 }
 
-/* Counts it, whatever well it is of, and keeps it where it is of this one. */
+/* Counts a record of any well, and keeps it if it belongs to this one. */
 static int take_record(reading *in, const spike_record *record, void *context)
 {
     spikes *all = context;
@@ -328,7 +329,8 @@ static int take_record(reading *in, const spike_record *record, void *context)
     return SF_OK;
 }
 
-/* Electrodes of the well, as D3_31: column 3, row 1. Of a plate with more than 9 columns a letter is one. */
+/* Electrodes of the well, such as D3_31 for column 3, row 1. On a plate with more than 9 columns the column
+ * may be a letter. */
 static int add_units(reading *in, spikes *all)
 {
     const well *of = &in->wells[all->well - 1];
@@ -378,9 +380,8 @@ static int tell_cut(reading *in)
     return sf_reader_metadata_text(in->recording, "cut", told, in->error);
 }
 
-/* As long as the header of the spikes says, in newer files; else from the first spike of the plate to its
- * last.
- */
+/* In newer files the header of the spikes states the duration; otherwise it is from the first spike of the
+ * plate to its last. */
 static int take_duration(reading *in)
 {
     double seconds = in->set->duration_s;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Files of AxIS (Axion BioSystems), .spk and .raw: a header with a list of entries, each of a type and a
- * length, that follow one another; where the list is full, another header follows with the next one. Entries
- * are notes, maps of channels, headers of data and their data, and tags. All is little-endian. The layouts
- * are those of AxionFileLoader, which the vendor publishes. Which entries there are is read here; what spikes
- * and tags mean is in axion.c and axion_tags.c.
+ * Files of AxIS (Axion BioSystems), .spk and .raw: a header lists consecutive entries, each with a type and a
+ * length; if the list is full, another header with the next list follows. Entries are notes, channel maps,
+ * data headers and their data, and tags. All numbers are little-endian. The layouts are those of
+ * AxionFileLoader, which the vendor publishes. This unit reads the list of entries; axion.c and axion_tags.c
+ * interpret spikes and tags.
  */
 #ifndef SF_REPLAY_AXION_H
 #define SF_REPLAY_AXION_H
@@ -13,36 +13,35 @@
 #include "core/text.h"
 #include "replay/binary.h"
 
-/** What is read of an entry, piece by piece. */
+/** Read position within an entry. */
 typedef struct sf_axion_cursor {
     const unsigned char *at;
     size_t left;
     bool failed; /**< more was asked for than there is */
 } sf_axion_cursor;
 
-/** The next `size` bytes, or NULL where there are fewer. */
+/** Returns the next `size` bytes, or NULL if there are fewer. */
 const unsigned char *sf_axion_take(sf_axion_cursor *from, size_t size);
 
-/** The same as numbers; 0 where there are too few bytes. */
+/** The same as numbers; 0 if there are too few bytes. */
 uint16_t sf_axion_take_16(sf_axion_cursor *from);
 uint32_t sf_axion_take_32(sf_axion_cursor *from);
 uint64_t sf_axion_take_64(sf_axion_cursor *from);
 double sf_axion_take_real(sf_axion_cursor *from);
 
-/** Appends a text that its length in bytes precedes, as sf_axion_append does. */
+/** Appends a text that is preceded by its length in bytes, as sf_axion_append does. */
 void sf_axion_take_text(sf_axion_cursor *from, sf_text *to);
 
-/** Appends text up to its first NUL: UTF-8, or else Latin-1; blanks in place of control characters, and none
- * at its end. */
+/** Appends text up to its first NUL, UTF-8 or else Latin-1; replaces control characters by blanks, and trims
+ * the end. */
 void sf_axion_append(sf_text *to, const unsigned char *from, size_t size);
 
-/** Where an electrode is, and which channel of which chip of the amplifier it is on. Columns and rows count
- * from 1. */
+/** Position of an electrode, and its amplifier chip and channel. Columns and rows count from 1. */
 typedef struct sf_axion_channel {
     uint8_t well_column, well_row, column, row, chip, channel;
 } sf_axion_channel;
 
-/** Channels that there can be: a chip and one of its channels are a byte each. */
+/** Maximum number of channels: a chip and its channel are one byte each. */
 #define SF_AXION_CHANNELS 65536
 
 static inline uint16_t sf_axion_id(const sf_axion_channel *channel)
@@ -62,16 +61,16 @@ typedef struct sf_axion_map {
 
 /** A header of data and where they are. */
 typedef struct sf_axion_set {
-    bool is_spikes, is_combined; /**< combined: of newer files, in one entry */
+    bool is_spikes, is_combined; /**< is_combined: newer files, with all headers in one entry */
     double rate_hz;
     double duration_s; /**< NaN: the file does not say */
     char started[32];  /**< date and time; "": none */
     uint64_t at;       /**< byte at which its data begin */
-    uint64_t length;   /**< of its data; SF_AXION_TO_END: up to the end of the file */
-    bool has_data;     /**< of older files: their entry was found */
+    uint64_t length;   /**< of its data; SF_AXION_TO_END: to the end of the file */
+    bool has_data;     /**< older files: whether the data entry was found */
     uint32_t header_bytes, channels, data_sets, samples; /**< of a block */
     uint32_t sample_bytes;
-    size_t map; /**< which of the maps; SF_AXION_NONE: none yet */
+    size_t map; /**< index of its channel map; SF_AXION_NONE: none yet */
 } sf_axion_set;
 
 /** A revision of a tag: a note, a stimulus, a well. */
@@ -79,7 +78,7 @@ typedef struct sf_axion_tag {
     unsigned char guid[16];
     uint32_t revision;
     uint16_t type;
-    uint64_t at, length; /**< of what follows the head that all have */
+    uint64_t at, length; /**< of the bytes after the common head */
 } sf_axion_tag;
 
 typedef struct sf_axion {
@@ -96,20 +95,20 @@ typedef struct sf_axion {
     sf_text investigator, recording, description; /**< of the latest notes */
 } sf_axion;
 
-/** True where the file begins as one of these does. */
+/** True if the file begins with the signature of this format. */
 bool sf_axion_has_signature(const char *path);
 
-/** Reads all entries but the data, and holds counts and places against the file's size. SF_DATA; SF_IO,
- * SF_NO_INPUT, SF_NO_MEMORY. sf_axion_close, on failure too. */
+/** Reads all entries except the data, and checks counts and offsets against the size of the file. SF_DATA;
+ * SF_IO, SF_NO_INPUT, SF_NO_MEMORY. Call sf_axion_close also on failure. */
 int sf_axion_open(sf_axion *axion, const char *path, sf_error *error);
 void sf_axion_close(sf_axion *axion);
 
-/** `size` bytes of the file, which are there. SF_IO. */
+/** Reads `size` bytes that the file is known to have. SF_IO. */
 int sf_axion_read(void *bytes, const sf_axion *axion, uint64_t at, size_t size, sf_error *error);
 
 /**
- * What the tags say of one well: notes and stimuli become markers, what was in the well and what the
- * recording is become metadata. Those that are damaged are left out and told. SF_NO_MEMORY, SF_IO.
+ * Converts the tags of one well: notes and stimuli to markers, the contents of the well and the description
+ * of the recording to metadata. Skips and reports damaged tags. SF_NO_MEMORY, SF_IO.
  */
 int sf_axion_take_tags(sf_recording *recording, const sf_axion *axion, uint8_t well_column, uint8_t well_row,
                        sf_error *error);

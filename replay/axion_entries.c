@@ -24,7 +24,7 @@ enum {
     FIRST_SUM_AT = 1018, /* a checksum of all before it */
     MORE_ENTRIES = 126,
     MORE_SUM_AT = 1016,
-    LEGACY_NOTES = 600, /* what the field of the length of notes has in every file */
+    LEGACY_NOTES = 600, /* value of the length field of notes in every file */
     NOTE_BYTES = 618,
     SET_BYTES = 64,
     EXTENSION_BYTES = 84,
@@ -34,7 +34,7 @@ enum {
     MOST_SETS = 256
 };
 
-/* Types of entries; others are passed over. */
+/* Types of entries; others are skipped. */
 enum { END = 0, NOTES = 1, CHANNELS = 2, SET = 3, DATA = 4, EXTENSION = 5, TAG = 6, COMBINED = 7 };
 
 enum { SPIKES = 1 }; /* a type of data */
@@ -110,7 +110,7 @@ void sf_axion_take_text(sf_axion_cursor *from, sf_text *to)
     if (at != NULL) sf_axion_append(to, at, length);
 }
 
-/* Year, month, day, hour, minute, second and millisecond; "" where that is no date. */
+/* Year, month, day, hour, minute, second and millisecond; "" if invalid. */
 static void take_date(sf_axion_cursor *from, char date[32])
 {
     uint16_t parts[7];
@@ -136,7 +136,7 @@ int sf_axion_read(void *bytes, const sf_axion *axion, uint64_t at, size_t size, 
     return sf_file_read_all_at(axion->file, bytes, size, at, axion->path, error);
 }
 
-/* The upper bytes of the type and of the versions are 0, as no text has them. */
+/* The upper bytes of the type and of the versions are 0, which no text file has. */
 bool sf_axion_has_signature(const char *path)
 {
     unsigned char found[14];
@@ -149,7 +149,7 @@ static int refuse_sum(const sf_axion *axion, const char *what, sf_error *error)
     return sf_fail(error, SF_DATA, axion->path, "damaged: the checksum of %s is wrong: " AGAIN, what);
 }
 
-/* Entries of the first header, and where they begin. */
+/* Reads the entries of the first header, and the offset of their data. */
 static int read_first_header(const sf_axion *axion, unsigned char header[HEADER_BYTES], uint64_t *begin,
                              sf_error *error)
 {
@@ -177,9 +177,9 @@ static int read_first_header(const sf_axion *axion, unsigned char header[HEADER_
 typedef struct walk {
     sf_axion *axion;
     size_t map_room, set_room, tag_room;
-    size_t last_set; /* of older files: whose data, map and extension follow */
+    size_t last_set; /* older files: set to which the next data, map and extension belong */
     uint64_t at, length;
-    unsigned char *bytes; /* of the entry, where it is read as a whole */
+    unsigned char *bytes; /* bytes of an entry that is read as a whole */
     sf_error *error;
 } walk;
 
@@ -249,7 +249,7 @@ static int take_channels(walk *in, sf_axion_cursor from)
     return add_map(in, plate, channels, count);
 }
 
-/* The header of data of older files, whose type the extension says, or else the file's own. */
+/* Reads the data header of older files; the extension, or else the file, gives its type. */
 static int take_set(walk *in, sf_axion_cursor from, bool holds_spikes)
 {
     sf_axion_set set = {.duration_s = NAN, .map = SF_AXION_NONE, .sample_bytes = 2, .data_sets = 1};
@@ -276,7 +276,7 @@ static int take_extension(walk *in, sf_axion_cursor from)
     return SF_OK;
 }
 
-/* Data follow their header, which says where they begin. */
+/* Data follow their header, which states where they begin. */
 static void find_data(walk *in, bool to_end)
 {
     for (size_t i = 0; i < in->axion->set_count; i++) {
@@ -287,8 +287,8 @@ static void find_data(walk *in, bool to_end)
     }
 }
 
-/* The channels of such a set are some of those that the file's map has; found has room for all there can be,
- * and says where each is in the map. */
+/* Selects the set's channels from the map of the file; `found` has room for all possible channels, and gives
+ * the index of each in the map. */
 static int choose_channels(walk *in, const unsigned char *ids, size_t count, const sf_axion_map *all,
                            uint32_t found[SF_AXION_CHANNELS])
 {
@@ -335,7 +335,7 @@ static bool has_sum(sf_axion_cursor *from, const unsigned char *begin)
     return !from->failed && sum == sum_of(begin, size);
 }
 
-/* The header of data of newer files: the set, a checksum, its channels and name, and another one. */
+/* Reads the data header of newer files: set, checksum, channels and name, and another checksum. */
 static int take_combined(walk *in, sf_axion_cursor from)
 {
     static const uint32_t widths[] = {2, 4, 4, 8};
@@ -349,10 +349,10 @@ static int take_combined(walk *in, sf_axion_cursor from)
     set.channels = sf_axion_take_32(&from);
     set.data_sets = sf_axion_take_32(&from);
     set.samples = sf_axion_take_32(&from);
-    sf_axion_take(&from, 4); /* bytes before the blocks, which are none of the data */
+    sf_axion_take(&from, 4); /* bytes before the blocks that are not data */
     set.header_bytes = sf_axion_take_32(&from);
     take_date(&from, set.started);
-    for (int i = 0; i < 3; i++) /* of the experiment, and when it was added and modified */
+    for (int i = 0; i < 3; i++) /* name of the experiment, and times of its creation and last change */
         take_date(&from, unused);
     if (major > 1 || minor >= 1) set.duration_s = sf_axion_take_real(&from);
     for (int i = 0; i < 2; i++) /* name and description */
@@ -409,7 +409,8 @@ static int take_whole(walk *in, unsigned type, bool holds_spikes)
     return status;
 }
 
-/* One of a list; its type is in the upper byte, and a length of ones reaches to the end of the file. */
+/* Reads an entry of a list; the type is in the upper byte, and a length of all ones means to the end of the
+ * file. */
 static int take_entry(walk *in, uint64_t entry, bool holds_spikes)
 {
     static const uint64_t to_end = (UINT64_C(1) << 56) - 1;
@@ -471,7 +472,7 @@ static int walk_entries(walk *in)
     return status;
 }
 
-/* Spikes that two headers have are those of one set: newer files may have a header of old, too. */
+/* Two headers with the same data are one set: newer files may also have a header of the old kind. */
 static void drop_doubles(sf_axion *axion)
 {
     for (size_t i = 0; i < axion->set_count; i++)
@@ -481,7 +482,7 @@ static void drop_doubles(sf_axion *axion)
                 axion->sets[k].is_spikes = false;
 }
 
-/* A set without a map of its own has the file's, and the data of a spike set are in the file. */
+/* A set without a map uses that of the file; the data of a spike set must lie within the file. */
 static int check_sets(sf_axion *axion, sf_error *error)
 {
     for (size_t i = 0; i < axion->set_count; i++) {

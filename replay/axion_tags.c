@@ -33,17 +33,17 @@ enum {
 enum {
     MOST_TAG_BYTES = 1 << 20,
     MOST_VALUES = 64, /* names and values that become metadata */
-    WHOLE_WELL = 0    /* in place of a column or row: all of them */
+    WHOLE_WELL = 0    /* as a column or row: all of them */
 };
 
 typedef struct tags {
     sf_recording *recording;
     const sf_axion *file;
     uint8_t well_column, well_row;
-    sf_axion_tag *heads; /* the latest revision of each tag, by its number */
+    sf_axion_tag *heads; /* latest revision of each tag, by its GUID */
     size_t count;
     size_t marker_capacity;
-    size_t damaged, unplaced, values; /* tags that were left out; stimuli of which no well is known */
+    size_t damaged, unplaced, values; /* damaged: skipped tags; unplaced: stimuli of unknown well */
     sf_error *error;
 } tags;
 
@@ -78,7 +78,7 @@ static int find_heads(tags *in)
     return SF_OK;
 }
 
-/* The tag of this number, of one of two types; NULL where there is none. */
+/* The tag with this GUID, of one of two types; NULL if there is none. */
 static const sf_axion_tag *find_tag(const tags *in, const unsigned char *guid, unsigned type, unsigned other)
 {
     sf_axion_tag wanted;
@@ -87,7 +87,7 @@ static const sf_axion_tag *find_tag(const tags *in, const unsigned char *guid, u
     return found != NULL && (found->type == type || found->type == other) ? found : NULL;
 }
 
-/* What follows the tag's head, in a new block; sf_free takes *bytes. */
+/* Reads the bytes after a tag's head into a new block; free *bytes with sf_free. */
 static int load_tag(sf_axion_cursor *from, unsigned char **bytes, const tags *in, const sf_axion_tag *tag)
 {
     size_t size = tag->length < MOST_TAG_BYTES ? (size_t)tag->length : MOST_TAG_BYTES;
@@ -103,7 +103,7 @@ typedef struct event {
     int64_t begin_ns, end_ns;
 } event;
 
-/* Samples by a rate of their own; false where that is no time. */
+/* A time in samples of a rate of its own; false if it is invalid. */
 static bool take_event(sf_axion_cursor *from, event *to)
 {
     double rate_hz = sf_axion_take_real(from);
@@ -118,7 +118,7 @@ static bool is_here(const tags *in, uint8_t column, uint8_t row)
     return (column == WHOLE_WELL && row == WHOLE_WELL) || (column == in->well_column && row == in->well_row);
 }
 
-/* A note that someone or AxIS made; one of some length becomes two markers. */
+/* A note by a user or by AxIS; a note with a duration becomes two markers. */
 static int take_note(tags *in, sf_axion_cursor *from)
 {
     event when;
@@ -144,8 +144,7 @@ static int take_note(tags *in, sf_axion_cursor *from)
 
 typedef enum stim_place { HERE, ELSEWHERE, NOT_KNOWN } stim_place;
 
-/* The groups of a block of a waveform, of which there are two at most; 0: none. False: the block is not
- * there. */
+/* Reads the groups of a block of a waveform, at most two; 0: none. False: there is no such block. */
 static bool take_groups(sf_axion_cursor *from, uint16_t block, uint16_t groups[2])
 {
     unsigned version = sf_axion_take_16(from), count = sf_axion_take_16(from);
@@ -160,8 +159,8 @@ static bool take_groups(sf_axion_cursor *from, uint16_t block, uint16_t groups[2
     return false;
 }
 
-/* Whether one of these groups is in the well; of electrodes, 8 bytes each, or of LEDs, 4. groups NULL: any.
- */
+/* Whether one of these groups (of electrodes, 8 bytes each, or of LEDs, 4) is in the well. `groups` NULL: any
+ * group. */
 static stim_place take_places(const tags *in, sf_axion_cursor *from, size_t size, const uint16_t *groups)
 {
     stim_place found = NOT_KNOWN;
@@ -203,7 +202,7 @@ static int find_place(tags *in, const unsigned char *waveform, const unsigned ch
     return status;
 }
 
-/* A stimulus is a marker of the wells that had it; of all, where the file does not say which. */
+/* A stimulus is a marker of the wells that received it; of all wells if the file does not say which. */
 static int take_stimulus(tags *in, sf_axion_cursor *from)
 {
     event when;
@@ -232,7 +231,7 @@ static int set_text(tags *in, const char *key, sf_text *text)
     return sf_reader_metadata_text(in->recording, key, text->data, in->error);
 }
 
-/* `30 uM`: the amount in its unit, times 10^exponent, which the unit's prefix takes back. */
+/* An amount such as `30 uM`: the value is scaled by 10^exponent, which the prefix of the unit reverses. */
 static void take_amount(sf_axion_cursor *from, sf_text *to)
 {
     static const struct {

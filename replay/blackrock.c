@@ -43,7 +43,7 @@
 enum { DIGITAL = 0, COMMENT = 0xffff };
 
 typedef struct electrode {
-    bool is_there; /* a header says so: it is a unit with or without spikes */
+    bool is_there; /* a header describes it: it is a unit even without spikes */
     char label[LABEL_ROOM];
 } electrode;
 
@@ -55,7 +55,7 @@ typedef struct nev {
     unsigned version, minor;
     uint32_t header_bytes, packet_bytes, header_count;
     size_t time_bytes;
-    uint64_t ticks_hz; /* of the clock; 0: rate_hz is no whole number */
+    uint64_t ticks_hz; /* frequency of the clock; 0: rate_hz is not an integer */
     double rate_hz;
     uint32_t most_electrode;
     electrode *electrodes;
@@ -65,7 +65,7 @@ typedef struct nev {
 
 /* What packets held. */
 typedef struct taken {
-    sf_recording held; /* spikes, with room for one of each packet, and markers */
+    sf_recording held; /* spikes, with room for one per packet, and markers */
     size_t marker_capacity;
     sf_classes classes; /* by number of electrodes */
     uint64_t skipped, early;
@@ -139,7 +139,7 @@ static int check_header(const nev *in, sf_error *error)
     return SF_OK;
 }
 
-/* When recording began, in UTC; files without it have zeros. */
+/* Start of the recording in UTC; files without it have zeros. */
 static int take_date(const nev *in, const unsigned char *at, sf_error *error)
 {
     char text[64];
@@ -297,7 +297,7 @@ static void name_electrode(const nev *in, uint32_t id, char name[LABEL_ROOM])
 static int mark_input(const nev *in, taken *to, int64_t time_ns, const unsigned char *of, sf_error *error)
 {
     char text[LABEL_ROOM + 16];
-    if ((of[0] & 1) == 0) { /* analog inputs of 2.1 and 2.2, and packets at regular times */
+    if ((of[0] & 1) == 0) { /* analog inputs of 2.1 and 2.2, and packets sent at regular times */
         to->skipped++;
         return SF_OK;
     }
@@ -333,7 +333,7 @@ static int mark_stimulus(const nev *in, taken *to, int64_t time_ns, uint32_t id,
 
 #define STEP_NS 100000000 /* more than packets are out of order */
 
-/* What was read before the clock was set anew, as recording began. */
+/* Discards what was read before the clock was reset at the start of the recording. */
 static void begin_anew(taken *to)
 {
     to->early += to->held.spike_count;
@@ -343,7 +343,7 @@ static void begin_anew(taken *to)
     to->begun = false;
 }
 
-/* Follows the clock by packets that are written as they happen. */
+/* Follows the clock by packets that are written as events occur. */
 static void follow_clock(taken *to, int64_t time_ns)
 {
     if (!to->settled && to->begun && to->last_ns - time_ns >= STEP_NS) {
@@ -384,8 +384,8 @@ static int take_packet(const nev *in, taken *to, const unsigned char *packet, ui
     return SF_OK;
 }
 
-/* Packets [first, end), or until it is known that the clock is not set anew; *next is behind what was read.
- */
+/* Reads packets [first, end), or until it is certain that the clock is not reset any more; *next is the index
+ * after the last one read. */
 static int read_packets(const nev *in, taken *to, uint64_t first, uint64_t end, uint64_t *next,
                         sf_error *error)
 {
@@ -411,7 +411,7 @@ static int read_packets(const nev *in, taken *to, uint64_t first, uint64_t end, 
 /* ---- packets, by all cores ---- */
 
 typedef struct part {
-    taken own; /* but for the classes, which are the worker's */
+    taken own; /* owned by the worker, except the classes */
     int status;
     sf_error error;
 } part;
@@ -458,7 +458,7 @@ static int join_markers(taken *to, const taken *from, sf_error *error)
     return SF_OK;
 }
 
-/* What comes first in the file is told first, also of what is wrong with it. */
+/* Joins the parts in file order, so that the first error in the file is reported. */
 static int join_parts(taken *to, const reading *r, unsigned workers, sf_error *error)
 {
     sf_spike_part places[SF_SPIKE_PARTS + 1] = {{.count = to->held.spike_count}};
@@ -482,7 +482,7 @@ static int join_parts(taken *to, const reading *r, unsigned workers, sf_error *e
     return status;
 }
 
-/* Packets [first, end) of a clock that is not set anew any more. */
+/* Reads packets [first, end), in which the clock is not reset any more. */
 static int read_rest(const nev *in, taken *to, uint64_t first, uint64_t end, sf_error *error)
 {
     reading r = {.in = in, .spikes = to->held.spikes + first, .first = first, .count = (size_t)(end - first)};
@@ -507,7 +507,7 @@ static int read_rest(const nev *in, taken *to, uint64_t first, uint64_t end, sf_
 static int read_all_packets(const nev *in, taken *to, sf_error *error)
 {
     uint64_t packets = (in->length - in->header_bytes) / in->packet_bytes, next;
-    /* Room for as many spikes as the file holds packets, which take about as many bytes there, or more. */
+    /* Room for one spike per packet, whose bytes in the file are at least about as many. */
     to->held.spikes = sf_resize(NULL, (size_t)packets, sizeof *to->held.spikes);
     if (to->held.spikes == NULL) return sf_fail_memory(error);
     int status = sf_classes_open(&to->classes, in->most_electrode + 1, error);
@@ -538,7 +538,7 @@ static int add_unit(const nev *in, uint32_t id, unsigned class, sf_error *error)
     return sf_units_add(&in->recording->units, &unit, error);
 }
 
-/* By electrode and class; an electrode without spikes is what its class 0 would be. */
+/* Numbers units by electrode and class; an electrode without spikes is its unsorted class 0. */
 static int number_units(const nev *in, const sf_classes *classes, sf_error *error)
 {
     uint32_t *units = sf_resize(NULL, sf_classes_count(classes), sizeof *units);
@@ -575,8 +575,8 @@ static bool find_map(char path[SF_FOLDER_PATH], const nev *in)
            access(path, R_OK) == 0;
 }
 
-/* Positions are from the map that the file names, or that has its name, where it lies beside it; one that
- * cannot be used is reported, and the spikes are read. */
+/* Reads positions from the map that the file names, or that has the file's name and lies beside it. An
+ * unusable map is reported, and the spikes are still read. */
 static int take_map(const nev *in, sf_error *error)
 {
     char path[SF_FOLDER_PATH], told[sizeof(sf_error) + 64];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the files of Blackrock's and Ripple's systems share, and the voltages that lie beside spikes. */
+/** Shared by the files of Blackrock's and Ripple's systems, and the voltage files that lie beside spike
+ * files. */
 #ifndef SF_REPLAY_BLACKROCK_H
 #define SF_REPLAY_BLACKROCK_H
 
 #include "core/recording.h"
 #include "replay/binary.h"
 
-/** A clock that steps back before it has run longer than this was set anew as recording began: what came
- * before, as two systems were synchronised, is no part of the recording. */
+/** If the clock steps back before it has run this long, it was reset as recording began (for example when two
+ * systems were synchronised), and everything before is not part of the recording. */
 #define SF_BLACKROCK_START_NS INT64_C(1000000000)
 
 /**
- * Declares when was recorded, as the voltages beside the file of spikes say (.ns6 to .ns1 of the same name),
- * and pauses as observation intervals. Where there are none, or they run back, nothing is changed.
- * SF_NO_MEMORY.
+ * Sets recorded time and pauses (as observation intervals) from the voltage files beside the spike file (.ns6
+ * to .ns1 of the same name). Changes nothing if there are none, or if their times run back. SF_NO_MEMORY.
  */
 int sf_blackrock_recorded(sf_recording *recording, const char *path, sf_error *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When was recorded, by files of voltages (.ns1 to .ns6). NEURALSG (2.1) is one stretch from time 0 on;
- * NEURALCD (2.2, 2.3) and BRSMPGRP (3.0) have a header before each stretch without a pause: a byte 1, its
- * time, and its number of points. With a clock of PTP each point has a header of its own.
+ * Recorded time from voltage files (.ns1 to .ns6). NEURALSG (2.1) is one segment from time 0 on; NEURALCD
+ * (2.2, 2.3) and BRSMPGRP (3.0) have a header before each uninterrupted segment: a byte 1, its time, and its
+ * number of points. With a PTP clock each point has a header of its own.
  */
 #include "replay/blackrock.h"
 
@@ -36,7 +36,7 @@ static bool read_exactly(const voltages *in, void *to, size_t size, uint64_t off
     return sf_file_read_at(in->file, to, size, offset) == size;
 }
 
-/* What the beginning of the file says; false where it is none of these. */
+/* Reads the file's header; false if it is none of these formats. */
 static bool read_head(voltages *in)
 {
     unsigned char head[314];
@@ -60,7 +60,7 @@ static bool read_head(voltages *in)
     return in->period > 0 && in->ticks_hz > 0 && in->point_bytes > 0 && in->at >= sizeof head;
 }
 
-/* The stretch at in->at, which is then that of the next one; false at the end and where nothing is believed.
+/* Reads the segment at in->at, and advances to the next one; false at the end, and if its header is invalid.
  */
 static bool read_stretch(voltages *in, sf_span *span, uint64_t *points)
 {
@@ -75,7 +75,7 @@ static bool read_stretch(voltages *in, sf_span *span, uint64_t *points)
         *points = sf_little_32(head + in->head_bytes - 4);
     }
     if (in->head_bytes > 0 && head[0] != 1) return false;
-    if (*points > room || *points == 0) /* 0: of a file that was not closed, all that follows */
+    if (*points > room || *points == 0) /* 0 in a file that was not closed: the segment extends to the end */
         *points = room;
     int64_t lasts_ns;
     if (start > INT64_MAX || *points > INT64_MAX || *points == 0 ||
@@ -87,7 +87,7 @@ static bool read_stretch(voltages *in, sf_span *span, uint64_t *points)
     return true;
 }
 
-/* Where each point has a header, the first and the last say when was recorded, and no pause is known. */
+/* If each point has a header, the first and the last give the recorded span, and pauses are unknown. */
 static bool read_last_point(voltages *in, sf_span *span)
 {
     uint64_t points;
@@ -101,7 +101,7 @@ static bool read_last_point(voltages *in, sf_span *span)
     return true;
 }
 
-/* True where the stretches follow one another. */
+/* True if the segments are in time order. */
 static bool read_stretches(voltages *in, sf_error *error, int *status)
 {
     sf_span span;
@@ -110,7 +110,7 @@ static bool read_stretches(voltages *in, sf_error *error, int *status)
         const sf_span *last = in->count > 0 ? &in->spans[in->count - 1] : NULL;
         bool runs_back = last != NULL && span.start_ns < last->stop_ns;
         if (runs_back && last->stop_ns - in->spans[0].start_ns <= SF_BLACKROCK_START_NS)
-            in->count = 0; /* the clock was set anew as recording began */
+            in->count = 0; /* the clock was reset at the start of the recording */
         else if (runs_back)
             return false;
         if (sf_reserve(&in->spans, &in->capacity, in->count + 1, sizeof *in->spans) != 0) {

@@ -26,7 +26,7 @@
 
 /* ---- electrodes ---- */
 
-/* Micrometres from one electrode to the next, of the models whose pitch is known; else that of most. */
+/* Electrode pitch in um of known models; for others the most common one. */
 static double pitch_of(const char *model)
 {
     static const struct {
@@ -55,7 +55,7 @@ static void free_chip(chip *it)
     sf_ids_free(&it->places);
 }
 
-/* A channel and a unit of it as one number. */
+/* Combines a channel and one of its units into one number. */
 #define UNITS 65536
 static int64_t key_of(int64_t channel, int64_t unit)
 {
@@ -159,7 +159,7 @@ static bool recognises_2(hid_t file)
     return sf_hdf_is_group(file, "/3BResults");
 }
 
-/* Which row and column a channel's number means. */
+/* Determines the row and column of channel numbers. */
 static int read_chip(chip *it, const sf_hdf_input *input, sf_error *error)
 {
     static const char vector[] = "/3BResults/3BInfo/MeaChs2ChIDsVector";
@@ -285,8 +285,8 @@ static int list_wells(sf_streams *streams, const sf_hdf_input *input, sf_error *
     return list.status;
 }
 
-/* What follows `"key":` in the object of a JSON text that this is the name of, as cameras have a frame rate,
- * too; a whole parser would be for two of its values. */
+/* Text after `"key":` in the named object of a JSON text (cameras have a frame rate, too). A full parser
+ * would be disproportionate for two values. */
 static const char *find_key(const char *json, const char *object, const char *key)
 {
     const char *at = json != NULL ? strstr(json, object) : NULL;
@@ -298,7 +298,7 @@ static const char *find_key(const char *json, const char *object, const char *ke
     return at + 1 + strspn(at + 1, " \t\r\n\"");
 }
 
-/* Frames of all that was recorded: the table has a first and an end for each piece. */
+/* Recorded frames: the table has the first frame and the end of each piece. */
 static int read_pieces(sf_recording *recording, const sf_hdf_input *input, double rate_hz, sf_error *error)
 {
     size_t size[2], count;

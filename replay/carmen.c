@@ -20,12 +20,12 @@ static bool recognises(hid_t file)
     return sf_hdf_is_dataset(file, "/spikes") && sf_hdf_is_dataset(file, "/sCount");
 }
 
-/* The parts of the file that are needed at the same time. */
+/* Parts of the file that are needed at the same time. */
 typedef struct carmen {
     int64_t *counts;
     double *positions; /* NULL: none */
     char **names;      /* NULL: none */
-    char **wells;      /* of a plate: of each train, as /well has it or its name begins; NULL: of no plate */
+    char **wells;      /* plates: well of each train, from /well or from its name; NULL: no plate */
     sf_trains_in_seconds seconds;
     size_t *ends;
     size_t trains, spikes, name_count;
@@ -52,7 +52,7 @@ static int read_counts(carmen *parts, const sf_hdf_input *input, sf_error *error
     return parts->ends != NULL ? SF_OK : sf_fail_memory(error);
 }
 
-/* Turns counts into ends, which must meet the number of spikes. */
+/* Converts counts to ends, which must match the number of spikes. */
 static int check_counts(carmen *parts, const char *path, sf_error *error)
 {
     size_t sum = 0;
@@ -97,7 +97,7 @@ static int read_names(carmen *parts, const sf_hdf_input *input, sf_error *error)
     return status;
 }
 
-/* Files of plates have /well: of each train its well, or a list of wells beside names such as A1_23. */
+/* Files of plates have /well: the well of each train, or a list of wells beside names such as A1_23. */
 static int read_wells(carmen *parts, const sf_hdf_input *input, sf_error *error)
 {
     size_t count = 0;
@@ -135,7 +135,7 @@ static int compare_positions(const void *a, const void *b)
     return (left->y > right->y) - (left->y < right->y);
 }
 
-/* The layout does not say whether trains were sorted. Several at one electrode can only come from sorting. */
+/* The layout does not say whether trains were sorted; several at one electrode can only come from sorting. */
 static int tell_kind(sf_unit_kind *kind, const carmen *parts, sf_error *error)
 {
     *kind = SF_UNIT_UNKNOWN;
@@ -222,7 +222,7 @@ static int read_parts(carmen *parts, const sf_hdf_input *input, sf_error *error)
 
 /* ---- wells of a plate ---- */
 
-/* Each well with its spikes, in the order of the file; none of a file of one array. */
+/* Lists the wells with their numbers of spikes, in file order; none for a file of one array. */
 static int list_wells(sf_streams *wells, const sf_hdf_input *input, sf_error *error)
 {
     carmen parts = {0};
@@ -240,7 +240,7 @@ static int list_wells(sf_streams *wells, const sf_hdf_input *input, sf_error *er
     return status;
 }
 
-/* Only this well's units and spikes; it was recorded as long as the plate. */
+/* Keeps only the units and spikes of this well; its recorded time is that of the plate. */
 static int keep_well(sf_recording *recording, const char *well, sf_error *error)
 {
     const sf_units *units = &recording->units;

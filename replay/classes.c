@@ -26,7 +26,7 @@ void sf_classes_join(sf_classes *classes, const sf_classes *others)
         classes->seen[key] |= others->seen[key];
 }
 
-/* Puts a spike behind the `count` of a recording, among those of its tick by its unit. */
+/* Inserts a spike after the first `count` spikes, ordered by unit within its tick. */
 static void put_spike(sf_spike *spikes, size_t count, sf_spike spike)
 {
     size_t at = count;
@@ -44,7 +44,7 @@ typedef struct numbering {
     sf_spike_part parts[SF_SPIKE_PARTS];
 } numbering;
 
-/* Spikes of one tick are in one part: were they out of order, all spikes would be sorted. */
+/* Spikes of one tick must be in one part: out of order, they would cause all spikes to be sorted. */
 static size_t begin_of(const sf_recording *recording, size_t part)
 {
     size_t at = sf_spikes_part(recording->spike_count, part);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Units that are classes of electrodes, as of files that say of each spike on which electrode it was and
- * which class a sorter gave it. While such a file is read a spike has a key in place of its unit; which
- * classes there are is known at its end, and keys become units.
+ * Units that are sorter classes of electrodes, for files that store, for each spike, its electrode and class.
+ * While such a file is read a spike has a key in place of its unit. Only at the end are all classes known,
+ * and keys are replaced by units.
  */
 #ifndef SF_REPLAY_CLASSES_H
 #define SF_REPLAY_CLASSES_H
@@ -35,21 +35,22 @@ static inline size_t sf_classes_count(const sf_classes *classes)
     return classes->electrodes * SF_CLASSES;
 }
 
-/** True where any spike was on this electrode. */
+/** Whether any spike was on this electrode. */
 static inline bool sf_classes_has(const sf_classes *classes, size_t electrode)
 {
     return memchr(classes->seen + electrode * SF_CLASSES, 1, SF_CLASSES) != NULL;
 }
 
-/** What was read so far is no part of the recording. */
+/** Forgets all classes read so far, which are not part of the recording. */
 void sf_classes_forget(sf_classes *classes);
 
-/** Takes in what others saw of as many electrodes, or of none. */
+/** Adds the classes that another reader (thread) has seen; `others` has the same number of electrodes, or
+ * none. */
 void sf_classes_join(sf_classes *classes, const sf_classes *others);
 
 /**
- * Spikes get units in place of keys, and those of one tick the order of their units: in a file that is in the
- * order of time nothing is left to sort. Spikes whose unit is SF_NO_UNIT are taken out.
+ * Replaces the keys of spikes by units, orders spikes of one tick by unit, and removes spikes whose unit is
+ * SF_NO_UNIT. The spikes of a file in time order then need no sorting.
  */
 void sf_classes_take_units(sf_recording *recording, const uint32_t *units);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The names of all units, which stay the recording's; sf_free takes the list. */
+/* Names of all units, which the recording owns; free the list with sf_free. */
 static const char **unit_names(const sf_recording *recording)
 {
     const char **names = sf_alloc(recording->units.count, sizeof *names);
@@ -113,7 +113,7 @@ const sf_conversion sf_convert_carmen = {.name = "carmen", .lose = lose_carmen, 
 
 /* ---- NWB: electrodes ---- */
 
-/* A row of the table for each unit, where it is; its number is kept as the source has it. */
+/* One table row per unit, with its position; the number is that of the source. */
 static void put_electrodes(sf_hdf_output *to, hid_t ephys, const sf_recording *recording)
 {
     static const char *const columns[] = {"rel_x", "rel_y", "location", "group", "group_name"};

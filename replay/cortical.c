@@ -37,7 +37,7 @@ static bool recognises(hid_t file)
 
 /* ---- attributes ---- */
 
-/* A pickle of protocol 0, which PyTables writes, is lines: `I25000`, `L25000L` or `F25000.0`, and a dot. */
+/* A pickle of protocol 0, which PyTables writes, has lines `I25000`, `L25000L` or `F25000.0`, and a dot. */
 static void read_pickled_number(const char *text, double *number)
 {
     char *end;
@@ -46,7 +46,7 @@ static void read_pickled_number(const char *text, double *number)
     if (end > text + 1 && strcmp(end + (text[0] == 'L' && *end == 'L'), "\n.") == 0) *number = found;
 }
 
-/* *number becomes 0 where there is none, which 0 stands for in this layout, too. */
+/* Sets *number to 0 if there is none; 0 means unknown in this layout, too. */
 static int read_number(double *number, hid_t file, const char *name, sf_error *error)
 {
     sf_text text = {0};
@@ -59,8 +59,8 @@ static int read_number(double *number, hid_t file, const char *name, sf_error *e
     return status;
 }
 
-/* The value of an entry of a pickled dict: a line `VKEY`, one that numbers it (`p3`), and the value. NULL:
- * there is no such entry. */
+/* Value of an entry of a pickled dict: a line `VKEY`, a line that numbers it (`p3`), and the value. NULL: no
+ * such entry. */
 static const char *find_pickled(const char *text, const char *key)
 {
     char wanted[80];
@@ -72,7 +72,7 @@ static const char *find_pickled(const char *text, const char *key)
 
 typedef enum time_origin { FROM_START, ABSOLUTE, UNSAID } time_origin;
 
-/* What the attribute file_format says: from where timestamps count, and the version, "" where it has none. */
+/* Reads the attribute file_format: the origin of timestamps, and the version, "" if it has none. */
 static int read_file_format(time_origin *origin, char version[32], hid_t file, sf_error *error)
 {
     sf_text text = {0};
@@ -147,16 +147,16 @@ typedef struct reading {
     sf_recording *recording;
     table spikes;
     double rate_hz;
-    double start;  /* the frame at which the recording began, on the clock of the device */
-    int64_t first; /* the frame at time 0, as the tables count */
+    double start;  /* frame at which the recording began, on the clock of the device */
+    int64_t first; /* frame of time 0, as the tables count frames */
     size_t channels;
     size_t marker_capacity;
     int status; /* of what a visit of groups does */
     sf_error *error;
 } reading;
 
-/* Files that do not say from where their timestamps count have them from the start of the device, unless one
- * is before the start of the recording. */
+/* In files that do not state the origin, timestamps count from the start of the device, unless one is before
+ * the start of the recording. */
 static int find_origin(reading *in, time_origin said)
 {
     time_origin origin = said;
@@ -215,8 +215,8 @@ static bool is_ground(size_t channel)
     return channel == 0 || channel == GRID - 1 || channel == GRID * (GRID - 1) || channel == GRID * GRID - 1;
 }
 
-/* True where the channels are those of the array that the vendor's own analyses know: 8 by 8, and nothing
- * came from its grounds. */
+/* True if the channels are those of the array that the vendor's own analyses assume: 8 by 8, without spikes
+ * on its grounds. */
 static bool is_common_layout(const reading *in, const size_t *spikes)
 {
     bool is_common = in->channels == GRID * GRID;
@@ -225,8 +225,8 @@ static bool is_common_layout(const reading *in, const size_t *spikes)
     return is_common;
 }
 
-/* Every channel is a unit, with spikes or not, but for the grounds and the reference of the known array, if
- * these have none. */
+/* Every channel is a unit, with spikes or not, except grounds and reference of the known array without
+ * spikes. */
 static int add_units(reading *in, uint32_t units[MOST_CHANNELS], const size_t spikes[MOST_CHANNELS])
 {
     bool is_common = is_common_layout(in, spikes);
@@ -336,7 +336,7 @@ static int visit_stream(void *context, hid_t group, const char *name)
     return in->status != SF_OK;
 }
 
-/* Every entry is a marker of the name of its stream; what was published with it is not read. */
+/* Every entry becomes a marker with the name of its stream; its data are not read. */
 static int add_data_streams(reading *in)
 {
     hid_t streams = sf_hdf_open(in->input->file, "/data_stream");
@@ -347,7 +347,7 @@ static int add_data_streams(reading *in)
 
 /* ---- how long ---- */
 
-/* As many frames as the file says; of one that was not finished, as it has voltages. */
+/* Number of frames that the file states; for an unfinished file, number of voltage frames. */
 static int count_frames(double *frames, const reading *in)
 {
     size_t size[2];

@@ -19,11 +19,11 @@
 #include <string.h>
 
 #define LONGEST_NAME 255
-#define LEAST_SWAPPED 20 /* spikes that tell whether columns are swapped */
+#define LEAST_SWAPPED 20 /* minimum spikes for detecting swapped columns */
 #define LINES_PER_UPDATE 65536
 #define MOST_NOTES 64
 
-/* A stream is of one well, of one part, or of both. */
+/* A stream belongs to a well, to a part, or to both. */
 typedef struct stream_key {
     const char *well; /* of a unit; NULL: of none */
     uint32_t part;    /* or SF_NO_UNIT */
@@ -34,7 +34,7 @@ typedef struct csv {
     sf_lines lines;
     size_t capacity;
     sf_csv_form form;
-    bool is_told;        /* `form` is by a heading or by the caller, else the plain one */
+    bool is_told;        /* `form` is from a heading or the caller, not the default */
     char first_line[64]; /* where nothing in it is known; else "" */
     bool is_plate;       /* a spike list of AxIS: units are WELL_ELECTRODE */
     bool is_past_first;  /* a line that is neither blank nor a comment was read */
@@ -52,15 +52,15 @@ typedef struct csv {
     sf_error *error;
 } csv;
 
-/* What stands where a spike is expected; a fitting sentence is rather long than wrong. */
+/* Description of an expected spike; a helpful message may be long. */
 static const char plain_form[] = "a unit's name, a comma and a time in seconds"; /* or what separates here */
 
 static const char only_unit[] = "1"; /* of a file of times alone */
 
 /* ---- fields ---- */
 
-/* A word, and not one that a broken export writes for a number; one that begins beyond ASCII, as a minus of
- * Unicode does, has no digits. */
+/* Whether a field is a word, and not a number as broken exports write it; a field that begins beyond ASCII,
+ * such as with a Unicode minus, counts if it has no digits. */
 static bool is_word(const char *field)
 {
     if ((unsigned char)*field >= 0x80) return strpbrk(field, "0123456789") == NULL;
@@ -68,7 +68,7 @@ static bool is_word(const char *field)
            strncasecmp(field, "inf", 3) != 0;
 }
 
-/* Fields of a line, cut in place; their number, with those beyond the room for them. */
+/* Cuts a line into fields in place; returns their number, which may exceed the room for them. */
 static size_t cut(const sf_lines *lines, char *line, char **fields)
 {
     size_t count = 0;
@@ -88,7 +88,7 @@ static bool is_blank(char *const *fields, size_t from, size_t to)
 
 /* ---- the heading ---- */
 
-/* Between blanks `Time (s)` is one name, and `# unit time` has a mark before it. */
+/* In a blank-separated heading `Time (s)` is one name, and in `# unit time` the mark is removed. */
 static void mend_heading(const sf_lines *lines, char *line)
 {
     char *to = line, *from = line;
@@ -102,15 +102,15 @@ static void mend_heading(const sf_lines *lines, char *line)
     *to = '\0';
 }
 
-/* With two columns any word in the second is a heading; with more, words of which one heads times, as a line
- * of a spike may hold nothing but words beside its time. */
+/* With two columns any word in the second makes a heading; with more, one of the words must denote times,
+ * because a spike's line may have words in all fields but its time. */
 static bool is_heading(const csv *in, char *const *fields, size_t count)
 {
     if (in->is_told) return in->form.time < count && is_word(fields[in->form.time]);
     return count == 2 ? is_word(fields[1]) : sf_csv_heads_times(fields, count);
 }
 
-/* How the file is read: in few words where its heading says name,seconds and nothing else. */
+/* Records how the file was read; briefly if its heading says just name,seconds. */
 static int tell_form(csv *in, char *const *names)
 {
     const sf_csv_form *form = &in->form, plain = sf_csv_form_plain();
@@ -149,7 +149,7 @@ static int check_rate(csv *in)
     return in->rate_given ? sf_refuse_rate(in->lines.path, in->error) : SF_OK;
 }
 
-/* The first line that holds anything, where it is a heading. */
+/* Interprets the first non-empty line, if it is a heading. */
 static int take_heading(csv *in, char *const *fields, size_t count)
 {
     if (in->is_told) /* by the caller, who says it otherwise */
@@ -197,7 +197,7 @@ static int add_spike(csv *in, uint32_t unit, int64_t time_ns, float amplitude)
     return SF_OK;
 }
 
-/* A unit of a well, where the file tells of wells: its name begins with that. */
+/* Finds the unit; if the file names wells, the well is the prefix of its name. */
 static int find_unit(csv *in, const char *name, const char *well, int electrode, uint32_t *index)
 {
     sf_units *units = &in->recording->units;
@@ -235,7 +235,7 @@ static float read_amplitude(const csv *in, char *const *fields, size_t count)
     return at < count && sf_parse_real(fields[at], &value) ? (float)value : NAN;
 }
 
-/* The name as the columns say it: 1 to 255 bytes. */
+/* Builds the name of a unit from its columns: 1 to 255 bytes. */
 static bool make_name(const csv *in, char *const *fields, char name[LONGEST_NAME + 1])
 {
     const sf_csv_form *form = &in->form;
@@ -252,7 +252,7 @@ static bool make_name(const csv *in, char *const *fields, char name[LONGEST_NAME
     return length > 0 && length <= LONGEST_NAME;
 }
 
-/* Notes which trial, sweep or session the next spike is of. */
+/* Records which trial, sweep or session the next spike belongs to. */
 static int take_part(csv *in, char *const *fields)
 {
     char name[LONGEST_NAME + 1] = "";
@@ -268,7 +268,7 @@ static int take_part(csv *in, char *const *fields)
     return sf_units_intern(&in->parts, name, &in->part_of[next], in->error);
 }
 
-/* Where times are samples, as a counter of 64 bits without a sign has a negative number. */
+/* If times are samples, explains a negative time that an unsigned 64-bit counter wrote. */
 static int refuse_time(const csv *in, const char *time)
 {
     char *end;
@@ -314,7 +314,7 @@ static int take_spike(csv *in, char *const *fields, size_t count, const char *or
 
 /* ---- spike lists of AxIS ---- */
 
-/* What stands beside the spikes in the first two columns; the wells' own list ends them. */
+/* Reads a note beside the spikes, in the first two columns; the list of wells ends the notes. */
 static int take_note(csv *in, char *const *fields)
 {
     if (in->form.time < 2 || in->form.unit < 2 || fields[0][0] == '\0') return SF_OK;
@@ -323,7 +323,7 @@ static int take_note(csv *in, char *const *fields)
     return sf_recording_set_metadata(in->recording, fields[0], fields[1], in->error);
 }
 
-/* A line of such a list that only says what the recording is. */
+/* Whether a line of such a list only describes the recording. */
 static bool is_note(const csv *in, char *const *fields)
 {
     const char *unit = fields[in->form.unit];
@@ -335,7 +335,7 @@ static bool is_note(const csv *in, char *const *fields)
            !read_time(in, time, &time_ns);
 }
 
-/* Told by the first electrode; until then lines without one may come. */
+/* The first electrode name identifies a spike list; until then lines without one are allowed. */
 static int begin_plate(csv *in, char *const *fields)
 {
     char well[8];
@@ -364,8 +364,7 @@ static int refuse_count(const csv *in, const char *original)
     return sf_lines_refuse(&in->lines, in->is_told ? expected : plain_form, original, in->error);
 }
 
-/* True where these words head the times of a file that has nothing else: the line after them is one number.
- */
+/* True if this heading denotes times and is the only column: the line after it is one number. */
 static bool heads_one_column(const sf_lines *lines, const char *heading)
 {
     if (lines->at >= lines->end) return false;
@@ -376,7 +375,7 @@ static bool heads_one_column(const sf_lines *lines, const char *heading)
            strchr("\n", rest[strspn(rest, " \t\r")]) != NULL;
 }
 
-/* A line that begins with # before the first spike, and is not what heads the columns. */
+/* A line with # before the first spike is a comment, unless it is the heading. */
 static int is_comment(bool *is, csv *in, const char *line)
 {
     char *copy, *fields[SF_CSV_MOST_COLUMNS];
@@ -392,7 +391,7 @@ static int is_comment(bool *is, csv *in, const char *line)
     return SF_OK;
 }
 
-/* The first line, where it has the times of one unit and no more. */
+/* Interprets a first line that holds only the times of one unit. */
 static int take_one_column(csv *in)
 {
     in->form = sf_csv_form_plain();
@@ -404,8 +403,8 @@ static int take_one_column(csv *in)
     return tell_form(in, NULL);
 }
 
-/* A first line without what may be a number, and that heads neither times nor units, is of no recording; nor
- * is JSON, XML or PDF. */
+/* A first line without a possible number, that denotes neither times nor units, is no recording; nor is JSON,
+ * XML or PDF. */
 static bool is_nothing_known(const csv *in, char *const *fields, size_t count)
 {
     char first = fields[0][0];
@@ -419,7 +418,7 @@ static bool is_nothing_known(const csv *in, char *const *fields, size_t count)
     return !known;
 }
 
-/* One helpful line for what is a letter or a program, in place of what its first or second line lacks. */
+/* One helpful message for a letter or a program, instead of what its first or second line lacks. */
 static int refuse_unknown(const csv *in)
 {
     char shown[41];
@@ -435,7 +434,7 @@ static int refuse_unknown(const csv *in)
 static int read_line(csv *in, char *line)
 {
     char original[64],
-        *fields[SF_CSV_MOST_COLUMNS]; /* fields are cut in place, and a refusal shows the line */
+        *fields[SF_CSV_MOST_COLUMNS]; /* fields are cut in place, but the error message shows the line */
     bool is_first = !in->is_past_first, is_note_alone;
     int noted = is_comment(&is_note_alone, in, line);
     if (noted != SF_OK || is_note_alone) return noted;
@@ -474,8 +473,8 @@ static int read_line(csv *in, char *line)
     return take_spike(in, fields, count, original);
 }
 
-/* Times where names should be, of columns that no word tells apart: nearly every line names another unit, all
- * of them numbers, or what names units has decimals and what should be times has none. */
+/* Detects swapped columns without a heading: nearly every line names another unit, all of them numbers; or
+ * unit names have decimals and times have none. */
 static int refuse_swapped(const csv *in)
 {
     const sf_units *units = &in->recording->units;
@@ -506,8 +505,8 @@ static int compare_names(const void *a, const void *b)
     return sf_text_compare(left->name, right->name);
 }
 
-/* Puts units in the order of their names, so that an index does not depend on which unit fires first; of a
- * well, only its own. */
+/* Sorts units by name, so that an index does not depend on which unit fires first; for a well, keeps only its
+ * own. */
 static int order_units(sf_recording *recording, const char *well, sf_error *error)
 {
     const sf_units *units = &recording->units;
@@ -567,8 +566,8 @@ static int by_start(const void *a, const void *b)
     return (left->span.start_ns > right->span.start_ns) - (left->span.start_ns < right->span.start_ns);
 }
 
-/* Sessions of one clock that follow each other were each recorded from their own first spike on; trials that
- * all count from a start of their own are as long as the longest. */
+/* True if the spans do not overlap: then they are sessions of one clock, each recorded from its own first
+ * spike on; otherwise they are trials with a time 0 of their own, all as long as the longest. */
 static bool follow_each_other(counted_stream *list, size_t count)
 {
     qsort(list, count, sizeof *list, by_start);
@@ -577,7 +576,7 @@ static bool follow_each_other(counted_stream *list, size_t count)
     return count > 1;
 }
 
-/* The streams of all spikes. Consecutive spikes are mostly of one. */
+/* Finds the streams of all spikes. Consecutive spikes are mostly of the same stream. */
 static int list_streams(csv *in, counted_stream **list, size_t *count)
 {
     const sf_recording *recording = in->recording;
@@ -612,8 +611,8 @@ static int list_streams(csv *in, counted_stream **list, size_t *count)
     return status;
 }
 
-/* In the order of their names, with their spikes; none where the file tells of none. What was recorded of
- * each is the span of the file, as far as the file itself does not say. */
+/* Lists streams by name with their spikes; none if the file names none. The recorded span of each is that of
+ * the file, if the file states one. */
 static int count_streams(csv *in)
 {
     sf_recording *recording = in->recording;
@@ -680,7 +679,7 @@ static int read_lines(csv *in, const sf_reading *how, const sf_progress *progres
     return status == SF_OK ? count_streams(in) : status;
 }
 
-/* Keeps the spikes of one stream, and the units of its well: those that are silent in it, too. */
+/* Keeps the spikes of one stream, and all units of its well, silent ones included. */
 static int choose_stream(csv *in, const char *asked)
 {
     const char *name;
@@ -701,7 +700,7 @@ static int choose_stream(csv *in, const char *asked)
                : status;
 }
 
-/* In place of streams whose clock steps back, their sessions. */
+/* Replaces streams whose clock steps back by their sessions. */
 static int list_sessions(csv *in, sf_streams *streams)
 {
     const sf_recording *all = in->recording;
@@ -734,7 +733,7 @@ static bool is_gdf(const char *path)
     return suffix != NULL && strcmp(suffix, ".gdf") == 0;
 }
 
-/* All wells, which the caller frees with the recording; nothing where it fails. */
+/* Reads all wells; the caller frees them with the recording. Empty on failure. */
 static int read_all(csv *in, const sf_reading *how, const sf_progress *progress)
 {
     static const sf_reading as_it_says;
@@ -775,11 +774,11 @@ static int open_lines(sf_lines *lines, const char *path, sf_error *error)
     return status == SF_OK ? SF_OK : sf_fail(error, reason.code, reason.place, "%s", reason.text);
 }
 
-/* A system whose files of bytes people have spikes in, or voltages that they may take for them. */
+/* A system whose binary files hold spikes, or voltages that users may take for spikes. */
 typedef struct other_system {
-    const char *suffix, *system, *way; /* way NULL: through Neo or SpikeInterface */
+    const char *suffix, *system, *way; /* way NULL: convert with Neo or SpikeInterface */
     bool voltages;
-    const char *begins; /* its first bytes, where others have the ending, too; else NULL */
+    const char *begins; /* first bytes, if other systems use the same suffix; else NULL */
 } other_system;
 
 #define SORT "sort them, and open what the sorter writes"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Text of spikes, one a line: a unit's name and a time in seconds, or what a heading says of its columns
+ * Text of spikes, one per line: the name of a unit and a time in seconds, or columns as named by a heading
  * (replay/csv_form.h). Times are read in decimal, to the nanosecond; negative ones are refused. Units are
- * ordered by name, numbers in names by value. Wells that a column or the names of electrodes tell are
- * streams.
+ * ordered by name, numbers within names by value. Wells given by a column or by electrode names are streams.
  */
 #ifndef SF_REPLAY_CSV_H
 #define SF_REPLAY_CSV_H
@@ -14,7 +13,7 @@
 #include "replay/reading.h"
 #include "replay/streams.h"
 
-/** how NULL: as the file says. SF_DATA names the line, what was expected there and what was found. */
+/** `how` NULL: as the file says. SF_DATA names the line, what was expected and what was found. */
 int sf_csv_read(sf_recording *recording, const char *path, const sf_reading *how, const sf_progress *progress,
                 sf_error *error);
 
@@ -22,7 +21,7 @@ int sf_csv_read(sf_recording *recording, const char *path, const sf_reading *how
 int sf_csv_read_lines(sf_recording *recording, const sf_lines *lines, const sf_reading *how,
                       const sf_progress *progress, sf_error *error);
 
-/** The wells that a file holds; none where it tells of none. */
+/** Lists the wells of a file; none if it names no wells. */
 int sf_csv_list(sf_streams *streams, const char *path, const sf_reading *how, sf_error *error);
 
 #endif

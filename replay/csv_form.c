@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which they count: `spike amplitude` is an amplitude, `unit_time` a time. */
+/* In order of precedence: `spike amplitude` is an amplitude, `unit_time` a time. */
 typedef enum role { OTHER, PART, UNIT, ELECTRODE, TIME, SAMPLE, AMPLITUDE, WELL, SKIPPED } role;
 
 #define LONGEST_HEADING 256
@@ -130,16 +130,16 @@ static const struct {
     {"hours", SF_CSV_NOT_READ},
     {"day", SF_CSV_NOT_READ},
     {"days", SF_CSV_NOT_READ},
-    {"step", SF_CSV_NOT_READ}, /* of a simulation, of a length that no text says */
+    {"step", SF_CSV_NOT_READ}, /* simulation steps, whose length no text states */
     {"steps", SF_CSV_NOT_READ},
 };
 
 #define COUNT(of) (sizeof(of) / sizeof *(of))
 
-#define NO_LETTER '?' /* what stands for a character that is not known */
+#define NO_LETTER '?' /* placeholder for an unknown character */
 
-/* A heading in ASCII: a micro sign, of which Unicode has two and Latin-1 one, becomes u; what else is beyond
- * ASCII may be a micro sign that was lost, as a question mark may. */
+/* Converts a heading to ASCII: a micro sign (two in Unicode, one in Latin-1) becomes u; any other character
+ * beyond ASCII, or a question mark, may be a lost micro sign. */
 static void take_ascii(const char *name, char ascii[LONGEST_HEADING])
 {
     size_t length = 0;
@@ -158,8 +158,8 @@ static bool is_of_word(char c)
     return isalnum((unsigned char)c) || c == NO_LETTER;
 }
 
-/* The next word in small letters; one ends where a capital follows a small letter, too. *depth is how many
- * brackets it stands in. */
+/* The next word in lower case; a capital after a small letter begins a new word. *depth is the nesting depth
+ * in brackets. */
 static bool next_word(const char **at, char word[24], int *depth)
 {
     size_t length = 0;
@@ -183,7 +183,7 @@ static int scale_of(const char *word)
     return SF_CSV_NO_SCALE;
 }
 
-/* A unit of time behind a number, as 10us, or behind a sign that was lost. */
+/* A multiple of a unit of time, such as 10us, or a unit after a lost sign. */
 static bool is_multiple(const char *word)
 {
     size_t signs = strspn(word, "0123456789?");
@@ -203,8 +203,8 @@ static role role_of_word(const char *word)
     return OTHER;
 }
 
-/* What a column is, and the scale of its times. What stands in brackets, or behind `in`, says the scale and
- * nothing else. A scale that is not read: another word there, two units of time, a multiple of one. */
+/* Role of a column, and the scale of its times. Words in brackets, or after `in`, give the scale only. A
+ * scale is not readable if it has another word, two units of time, or a multiple of one. */
 static role role_of(const char *name, int *exponent)
 {
     role found = strcmp(name, "-") == 0 ? SKIPPED : OTHER;
@@ -294,7 +294,8 @@ static int refuse_several(const heading *h, size_t first, size_t second, const c
                    one, other, what);
 }
 
-/* The only one of a role; a second is taken where it has the same name and there is a place for it. */
+/* Finds the only column of a role; accepts a second one if it has the same name and there is a place for it.
+ */
 static int find(const heading *h, role one_of, role or_of, const char *what, size_t *at, size_t *second)
 {
     *at = SF_CSV_NONE;
@@ -310,7 +311,7 @@ static int find(const heading *h, role one_of, role or_of, const char *what, siz
     return SF_OK;
 }
 
-/* The only column of which nothing is known. */
+/* The only column of unknown meaning. */
 static size_t find_unknown(const heading *h)
 {
     size_t at = SF_CSV_NONE;
@@ -321,7 +322,8 @@ static size_t find_unknown(const heading *h)
     return at;
 }
 
-/* Columns of trials; where nothing else may name units, the only one does, as of one neuron's trials. */
+/* Finds the columns of trials; if no other column names units, a single one of them does, as for the trials
+ * of one neuron. */
 static void find_parts(const heading *h, sf_csv_form *form)
 {
     for (size_t i = 0; i < h->count; i++)

@@ -37,8 +37,8 @@ static int read_epoch(sf_epoch *epoch, const sf_lines *lines, int exponent, char
     return SF_OK;
 }
 
-/* The first line, where it is words: the second says the unit of times; SF_CSV_NOT_READ where that is none
- * that is read. */
+/* Interprets the first line, if it is words: the second one gives the unit of times; SF_CSV_NOT_READ for an
+ * unsupported unit. */
 static bool take_heading(const sf_lines *lines, char *line, int *exponent)
 {
     if (lines->number != 1 || !isalpha((unsigned char)line[strspn(line, " \t\r\"")])) return false;

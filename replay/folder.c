@@ -51,7 +51,7 @@ bool sf_folder_recognises(const char *path)
     return find_reader(path) != NULL;
 }
 
-/* ---- pointed at from above or from inside ---- */
+/* ---- paths above or inside a recording's folder ---- */
 
 #define MOST_LEVELS                                                                                          \
     4 /* node, experiment and recording in a session of Open Ephys; spikes and electrodes in that */
@@ -86,7 +86,7 @@ static void look_below(nearby *all, const char *folder, int levels)
     free(list);
 }
 
-/* The recording that the path lies in, not too far below; false where it lies in none. */
+/* Finds the recording that contains the path, within a few levels; false if there is none. */
 static bool find_above(char folder[SF_FOLDER_PATH], const char *path)
 {
     if (snprintf(folder, SF_FOLDER_PATH, "%s", path) >= SF_FOLDER_PATH) return false;
@@ -102,7 +102,7 @@ static bool find_above(char folder[SF_FOLDER_PATH], const char *path)
     return false;
 }
 
-/* By its name, so that a text of spikes beside one is read. */
+/* Decides by file name, so that a text of spikes beside a recording is still read as text. */
 static bool may_be_part(const char *path)
 {
     static const char *const endings[] = {".npy", ".npz", ".py", ".oebin", ".json"};
@@ -120,7 +120,7 @@ int sf_folder_refuse_part(const char *path, sf_error *error)
     return sf_fail(error, SF_NO_INPUT, path, "is one file of a recording that is a folder: give %s", folder);
 }
 
-/* What people may point at, and is something else. */
+/* Refuses paths that users may give by mistake. */
 static int refuse(const char *path, sf_error *error)
 {
     char inside[SF_FOLDER_PATH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no reader takes: voltages are named, and what was looked for is said. */
+/* Files that no reader takes: recognises voltages, and says what was searched for. */
 #include "replay/reader.h"
 
 #include "core/error.h"
@@ -20,7 +20,7 @@ static int has_dataset(void *context, hid_t group, const char *name)
     return found;
 }
 
-/* A group /Well_* that holds one of these datasets. */
+/* Whether some group /Well_* holds one of these datasets. */
 static bool some_well_has(hid_t file, const char *const *wanted)
 {
     return sf_hdf_each_member(file, has_dataset, (void *)(uintptr_t)wanted) != 0;
@@ -32,7 +32,7 @@ static bool is_brw(hid_t file)
     return sf_hdf_is_dataset(file, "/3BData/Raw") || some_well_has(file, voltages);
 }
 
-/* Files of results whose spikes were deleted or never detected. */
+/* Result files whose spikes were deleted or never detected. */
 static bool is_bxr(hid_t file)
 {
     static const char *const channels[] = {"StoredChIdxs", NULL};
@@ -59,7 +59,7 @@ static int add_name(void *context, hid_t group, const char *name)
     return 0;
 }
 
-/* A file of no known layout: what its root holds may help its owner. */
+/* An unknown layout: the message lists what the file's root holds. */
 static int refuse_unknown(const sf_hdf_input *input, sf_error *error)
 {
     sf_text names = {0};
@@ -93,7 +93,7 @@ static int refuse(sf_recording *recording, const sf_hdf_input *input, sf_error *
     return refuse_unknown(input, error);
 }
 
-/* What is asked for does not matter: what the file is does. */
+/* The requested stream does not matter, because the file itself is refused. */
 static int list_none(sf_streams *streams, const sf_hdf_input *input, sf_error *error)
 {
     (void)streams, (void)input, (void)error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HerdingSpikes 2: /times in frames, /cluster_id of each spike, /centres of the clusters, /Sampling. What is
- * of no cluster has a negative number and is noise. Hilgen et al. 2017, Cell Reports 18:2521. */
+/* HerdingSpikes 2: /times in frames, /cluster_id of each spike, /centres of the clusters, /Sampling. Spikes
+ * without a cluster have a negative number and are noise. Hilgen et al. 2017, Cell Reports 18:2521. */
 #include "replay/reader.h"
 
 #include "core/error.h"

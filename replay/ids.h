@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which unit has which number of the source: its channel, electrode or cluster. */
+/** Map from the source's numbers (channel, electrode or cluster) to units. */
 #ifndef SF_REPLAY_IDS_H
 #define SF_REPLAY_IDS_H
 
 #include "core/units.h"
 
-/** As many units as a layout that only numbers them may have; more is damage. */
+/** Maximum number of units of a layout that only numbers them; more is damage. */
 #define SF_MOST_IDS 65536
 
 typedef struct sf_id {
@@ -19,14 +19,13 @@ typedef struct sf_ids {
     size_t count, capacity;
 } sf_ids;
 
-/** Gives an id that is new the unit `unit`; one that is there keeps its own. SF_NO_MEMORY; SF_DATA beyond
- * SF_MOST_IDS. */
+/** Maps a new id to `unit`; an existing id keeps its unit. SF_NO_MEMORY; SF_DATA beyond SF_MOST_IDS. */
 int sf_ids_set(sf_ids *ids, int64_t id, uint32_t unit, sf_error *error);
 
 /** The unit of an id, or SF_NO_UNIT. */
 uint32_t sf_ids_find(const sf_ids *ids, int64_t id);
 
-/** The different ones of `values`; units are 0, 1, ... in their ascending order. */
+/** Collects the distinct `values`, and numbers units 0, 1, ... in their ascending order. */
 int sf_ids_of(sf_ids *ids, const int64_t *values, size_t count, sf_error *error);
 
 void sf_ids_free(sf_ids *ids);

@@ -74,7 +74,7 @@ static void find_rate(double *rate_hz, hid_t file)
 
 typedef struct clusters {
     hid_t shank;
-    const char *name; /* of the clustering: main, as people left it, else original */
+    const char *name; /* name of the clustering: main (manual), else original */
 } clusters;
 
 static int describe(void *context, int64_t id, sf_unit *unit, char name[64])
@@ -92,7 +92,8 @@ static int describe(void *context, int64_t id, sf_unit *unit, char name[64])
     return SF_OK;
 }
 
-/* Samples and their 256ths as 256ths; false where that is more than any recording has. */
+/* Combines samples and their fractions to 256ths of samples; false if the number is too large for any
+ * recording. */
 static int read_times(int64_t **times, size_t *count, hid_t shank, const char *path, sf_error *error)
 {
     void *samples = NULL, *parts = NULL;

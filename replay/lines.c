@@ -35,7 +35,7 @@ void sf_lines_close(sf_lines *lines)
     *lines = (sf_lines){0};
 }
 
-/* True where this may be one field: a comma in it is a decimal mark. */
+/* True if this may be one field, in which a comma is a decimal mark. */
 static bool is_field(const char *field, const char *end)
 {
     const char *comma = memchr(field, ',', (size_t)(end - field));
@@ -44,8 +44,7 @@ static bool is_field(const char *field, const char *end)
            memchr(comma + 1, ',', (size_t)(end - comma - 1)) == NULL;
 }
 
-/* True where the first two fields of the line are ones between which this stands, or where it stands more
- * often than commas. */
+/* True if this character separates the first two fields, or occurs more often than commas. */
 static bool separates(char separator, const char *line, const char *end)
 {
     const char *first = memchr(line, separator, (size_t)(end - line));
@@ -55,13 +54,13 @@ static bool separates(char separator, const char *line, const char *end)
         found += *at == separator;
         commas += *at == ',';
     }
-    if (found >= 2 && found > commas) /* as between the words of a heading, whatever commas are in those */
+    if (found >= 2 && found > commas) /* as between the words of a heading, whatever commas they contain */
         return true;
     const char *second = memchr(first + 1, separator, (size_t)(end - first - 1));
     return is_field(line, first) && is_field(first + 1, second != NULL ? second : end);
 }
 
-/* Blanks separate where nothing else does. */
+/* Blanks separate if nothing else does. */
 static char blank_or_comma(const char *line, const char *end)
 {
     bool quoted = false, between = false;

@@ -41,7 +41,7 @@ static bool is_train(const sf_mat_value *value)
     return value->kind == SF_MAT_NUMBERS && !value->is_matrix;
 }
 
-/* Times ascend from 0 or later; what else a vector has is no train that nobody named. */
+/* Whether values ascend from 0 or later; an unnamed vector is a train only then. */
 static bool ascends(const sf_mat_value *value)
 {
     bool good = is_train(value) && (value->count == 0 || value->numbers[0] >= 0);
@@ -52,7 +52,7 @@ static bool ascends(const sf_mat_value *value)
 
 #define LEAST_OF_AXIS 100
 
-/* Neurons do not fire in steps that are all the same: these are the times of samples of a signal. */
+/* Neurons do not fire at constant intervals: these are sample times of a signal. */
 static bool is_axis(const sf_mat_value *value)
 {
     double first = value->count >= LEAST_OF_AXIS ? value->numbers[1] - value->numbers[0] : 0;
@@ -67,7 +67,7 @@ typedef struct reading {
     sf_mat_value file;
     const sf_mat_value *scope; /* the variables, or the struct that holds the times */
     const sf_mat_value *times; /* NULL: each vector is a train */
-    const sf_mat_value *units; /* one for each time or each train, or NULL */
+    const sf_mat_value *units; /* one per time or per train, or NULL */
     const char *method;        /* of those that a cell has; or NULL */
     bool counts_samples;
     int exponent;     /* by which times become ns */
@@ -91,7 +91,7 @@ static int refuse_nothing(const reading *in)
     return status;
 }
 
-/* The only variable or field that a name heads as times. */
+/* Finds the only variable or field whose name denotes times. */
 static int find_times(reading *in, const sf_mat_value *scope)
 {
     in->scope = scope;
@@ -137,7 +137,7 @@ static void find_units(reading *in)
     }
 }
 
-/* Of a cell whose elements are structs: the train of this method, if it has one. */
+/* For a cell whose elements are structs: the train of this method, if there is one. */
 static const sf_mat_value *train_of(const sf_mat_value *element, const char *method)
 {
     const sf_mat_value *train = method != NULL ? find(element, method) : element;
@@ -245,7 +245,7 @@ static int add_train(sf_recording *recording, trains *all, const reading *in, co
     return sf_units_add(&recording->units, &unit, in->error);
 }
 
-/* By its number among the units, else by its place. */
+/* Adds a unit named by its number, or else by its index. */
 static int add_numbered(sf_recording *recording, trains *all, const reading *in, size_t i,
                         const sf_mat_value *train)
 {
@@ -269,7 +269,7 @@ static int by_unit(const void *a, const void *b)
     return order != 0 ? order : (left->at > right->at) - (left->at < right->at);
 }
 
-/* Of a vector of times with a vector of units beside it: units in their order. */
+/* Reads a vector of times with a vector of units: units in order. */
 static int add_table(sf_recording *recording, trains *all, const reading *in)
 {
     size_t count = in->times->count;
@@ -361,7 +361,7 @@ static int take_seconds(sf_recording *recording, trains *all, const reading *in)
     return sf_trains_take(recording, &taken, in->error);
 }
 
-/* MEA-NAP says how long it detected spikes. */
+/* MEA-NAP states the duration in which it detected spikes. */
 static void take_duration(sf_recording *recording, const reading *in)
 {
     double seconds = number_of(find(find(find(&in->file, SF_MAT_DETECTION), "params"), "duration"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MATLAB files of v5 to v7, by libmatio: in the reading program alone, as damaged ones may break it. */
+/* MATLAB files of v5 to v7, by libmatio; only in the reading program, because damaged files may break
+ * libmatio. */
 #include "replay/mat.h"
 
 #include "core/error.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 116 bytes of text, at 124 the version and which end comes first. */
+/* 116 bytes of text, then at 124 the version and byte order. */
 bool sf_mat_has_signature(const char *path)
 {
     char found[128];
@@ -53,7 +54,7 @@ static double number_at(const matvar_t *from, size_t i)
     }
 }
 
-/* Elements, or SIZE_MAX beyond what fits. */
+/* Number of elements; SIZE_MAX if it overflows. */
 static size_t count_of(const matvar_t *from)
 {
     size_t count = 1;
@@ -156,7 +157,7 @@ static bool is_vector(const matvar_t *from)
            (from->dims[0] <= 1 || from->dims[1] <= 1);
 }
 
-/* False where a variable has more bytes than the file: libmatio takes those that are missing for zeros. */
+/* False if a variable has more bytes than the file: libmatio reads missing bytes as zeros. */
 static bool is_whole(const char *path)
 {
     enum { MATRIX = 14, COMPRESSED = 15 };

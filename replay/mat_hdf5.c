@@ -100,7 +100,7 @@ static int take_field_of(void *context, size_t i, hid_t object)
     return of->status = take(value, object, of->depth + 2, of->path, of->error);
 }
 
-/* Of an array of structs a field is references without a class of their own. */
+/* In an array of structs, a field is a dataset of references without a class of its own. */
 static int take_field(void *context, hid_t group, const char *name)
 {
     walk *of = context;

@@ -32,7 +32,7 @@ static bool is_new(hid_t file)
            sf_hdf_is_group(file, "/recordings");
 }
 
-/* A new file may have a /mapping at its root, too. */
+/* New files may have a /mapping at their root, too. */
 static bool is_old(hid_t file)
 {
     return sf_hdf_is_dataset(file, "/mapping") && !is_new(file);
@@ -107,7 +107,7 @@ static int list_recordings(sf_streams *streams, const sf_hdf_input *input, sf_er
     return list.status;
 }
 
-/* The group of a recording that the list has. */
+/* Opens the group of a recording from the list. */
 static hid_t open_recording(const sf_hdf_input *input)
 {
     char path[700];
@@ -132,7 +132,7 @@ typedef struct routing {
     int32_t *channels, *electrodes;
     double *x, *y;
     size_t count;
-    sf_ids seconds;                        /* channels of an electrode that has another one, too */
+    sf_ids seconds;                        /* further channels of electrodes that already have one */
     int32_t of_channel[3];                 /* a channel with two electrodes, and these */
     int32_t of_electrode[3];               /* an electrode with two channels, and these */
     size_t channel_count, electrode_count; /* how many such there are */
@@ -165,8 +165,8 @@ static void free_routing(routing *it)
     sf_ids_free(&it->seconds);
 }
 
-/* Whether row i is of a channel or an electrode that a unit has already: a channel is one unit, whatever it
- * is wired to, and of two channels of one electrode the second would be the same spikes again. */
+/* Whether row i repeats a channel or an electrode of an existing unit. A channel is one unit, whatever it is
+ * wired to; a second channel of an electrode would duplicate its spikes. */
 static int take_shared(bool *is_shared, sf_recording *recording, const sf_ids *channels,
                        const sf_ids *electrodes, routing *from, size_t i, sf_error *error)
 {
@@ -267,7 +267,7 @@ static int read_table(table *to, hid_t at, const char *name, const sf_ids *chann
     return status;
 }
 
-/* Leaves out the spikes of an electrode that another channel has told already. */
+/* Removes the spikes of an electrode that another channel has already reported. */
 static void drop_seconds(sf_recording *recording, table *rows, const sf_ids *seconds)
 {
     size_t kept = 0;
@@ -298,7 +298,7 @@ static int64_t least(const int64_t *values, size_t count)
     return found;
 }
 
-/* The first and last of the frames that were recorded; false where the file does not say. */
+/* First and last recorded frame; false if the file does not state them. */
 static bool read_frames(hid_t recording, int64_t bounds[2])
 {
     size_t count;
@@ -314,7 +314,7 @@ static bool read_frames(hid_t recording, int64_t bounds[2])
 
 /* ---- a recording ---- */
 
-/* What both generations have in common, at the places where each has it. */
+/* Common to both generations, with the location of each item. */
 typedef struct plan {
     hid_t at;
     const char *spikes, *mapping, *well;

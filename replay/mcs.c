@@ -91,8 +91,8 @@ static void visit_streams(listing *list, hid_t recording)
     sf_hdf_close(streams);
 }
 
-/* Where a recording has its spikes: streams may be there and hold none, so time stamps are read where there
- * are any, or where cut-outs have none either. */
+/* Where a recording has its spikes: time stamp streams if any holds spikes, or if cut-outs have none either.
+ */
 static const place *place_of(hid_t recording)
 {
     listing stamps = {.of = &places[0]}, segments = {.of = &places[1]};
@@ -124,7 +124,7 @@ static int list_streams(sf_streams *streams, const sf_hdf_input *input, sf_error
 
 /* ---- electrodes ---- */
 
-/* `12` is column 1, row 2; `E8` is column E, row 8, where letters pass over I and Q. False: neither. */
+/* `12` is column 1, row 2; `E8` is column E, row 8; letters omit I and Q. False: neither. */
 static bool read_label(const char *label, int *column, int *row)
 {
     static const char letters[] = "ABCDEFGHJKLMNOPR";
@@ -140,7 +140,7 @@ static bool read_label(const char *label, int *column, int *row)
     return letter != NULL && isdigit((unsigned char)label[1]) && *end == '\0' && *row >= 1 && *row <= 16;
 }
 
-/* `60MEA200/30iR` has electrodes of 30 um 200 um apart; NaN where the name of the array does not say. */
+/* `60MEA200/30iR` has electrodes of 30 um at a pitch of 200 um; NaN if the name of the array does not say. */
 static int read_pitch(double *pitch, hid_t file, sf_error *error)
 {
     sf_text name = {0};
@@ -197,7 +197,7 @@ static void close_stream(spike_stream *it)
     sf_hdf_free_strings(it->labels, it->labels != NULL ? it->count : 0);
 }
 
-/* Exponents are of seconds; of what else they would be is not guessed. */
+/* Exponents must be of seconds; other units are not guessed. */
 static int check_unit(const spike_stream *it, const char *path, sf_error *error)
 {
     char **units = NULL;
@@ -240,7 +240,7 @@ static int open_stream(spike_stream *it, const sf_hdf_input *input, sf_error *er
     return status;
 }
 
-/* The electrodes' labels of segments are in a table of their own, by channel. */
+/* Reads the electrode labels of segments, which are in a separate table by channel. */
 static int read_source_labels(spike_stream *it, const char *path, sf_error *error)
 {
     static const char table[] = "SourceInfoChannel";
@@ -271,7 +271,7 @@ static int read_source_labels(spike_stream *it, const char *path, sf_error *erro
     return status;
 }
 
-/* Ticks to ns, where a tick is 10^exponent seconds; false where that is no time. */
+/* Converts ticks of 10^exponent seconds to ns; false if that is no valid time. */
 static bool tick_to_ns(int64_t tick, int64_t exponent, int64_t *ns)
 {
     int64_t scale = 1;
@@ -320,7 +320,7 @@ static int read_stream(sf_recording *recording, const sf_hdf_input *input, sf_er
     if (status == SF_OK) status = read_pitch(&pitch, input->file, error);
     if (status == SF_OK) status = read_source_labels(&it, input->path, error);
     for (size_t k = 0; status == SF_OK && k < it.count; k++) {
-        size_t row = it.count - 1 - k; /* tables are written from the last electrode to the first */
+        size_t row = it.count - 1 - k; /* tables list electrodes from last to first */
         status = add_unit(recording, it.labels != NULL ? it.labels[row] : "", it.ids[row], pitch, error);
         if (status == SF_OK) status = add_train(recording, &capacity, &it, row, input->path, error);
     }

@@ -28,7 +28,7 @@
 
 enum {
     BLOCK = 4096,
-    LEAST_SAME = 8, /* spikes that two trains have in common by no accident */
+    LEAST_SAME = 8, /* minimum number of shared spikes that identifies two trains as the same */
     MOST_NAMED = 5
 };
 
@@ -69,7 +69,7 @@ static int refuse_time(const reading *in, const sf_nex_variable *of, uint64_t at
 
 /* ---- spikes ---- */
 
-/* Puts the spikes of a variable behind those that are there. */
+/* Appends the spikes of a variable. */
 static int add_spikes(reading *in, const sf_nex_variable *of, uint32_t unit)
 {
     sf_recording *recording = in->recording;
@@ -91,8 +91,8 @@ static int add_spikes(reading *in, const sf_nex_variable *of, uint32_t unit)
     return status;
 }
 
-/* Two digits and a letter at the end, as Plexon names units: sig001U was not sorted, sig001a was. Which of
- * the two sig001i is depends on the program. */
+/* Two digits and a letter at the end, as Plexon names units: sig001U is unsorted, sig001a sorted. sig001i may
+ * be either, depending on the program. */
 static sf_unit_kind kind_of_name(const char *name)
 {
     size_t length = strlen(name), suffix = strlen(WAVES);
@@ -104,7 +104,7 @@ static sf_unit_kind kind_of_name(const char *name)
     return letter >= 'a' && letter <= 'z' && letter != 'i' ? SF_UNIT_SORTED : SF_UNIT_UNKNOWN;
 }
 
-/* Its spikes are those from `first`, before which `back` timestamps were out of order. */
+/* Adds a unit with the spikes from `first` on; `back` timestamps among them were out of order. */
 static int add_unit(reading *in, const sf_nex_variable *of, size_t first, uint64_t back)
 {
     sf_unit unit = {.name = of->name, .x_um = of->x, .y_um = of->y, .electrode = -1};
@@ -188,7 +188,7 @@ static bool are_same(const reading *in, const train *one, const train *other)
     return same;
 }
 
-/* A train that has the same spikes as this one. */
+/* Finds a train that has the same spikes as this one. */
 static const train *find_same(const reading *in, const train *wave)
 {
     for (size_t i = 0; wave->count >= LEAST_SAME && i < in->recording->units.count; i++)
@@ -203,8 +203,8 @@ static bool is_among(const reading *in, int64_t time_ns, const train *of)
     return at < of->count && spikes[at].time_ns == time_ns;
 }
 
-/* Spikes that have a waveform and are not among those of its neuron, which are left out all the same; of a
- * neuron out of order, as many as its waveforms are more. */
+/* Counts spikes that have a waveform and are not among those of its neuron; they are left out all the same.
+ * If the neuron is out of order, only the difference in number is known. */
 static void count_more(reading *in, const train *wave, const train *neuron)
 {
     if (!neuron->is_ordered)
@@ -244,8 +244,8 @@ static int add_waves(reading *in)
 
 /* ---- units ---- */
 
-/* Positions that are all the same, as the zeros of programs that know none, and numbers that are no places.
- * False where no two differ. */
+/* Ignores positions that are all equal (programs that know none write zeros) or not finite. False if no two
+ * differ. */
 static bool take_positions(sf_units *units)
 {
     const sf_unit *first = NULL;
@@ -274,7 +274,7 @@ static int tell_positions(reading *in)
 
 static int add_units(reading *in)
 {
-    unsigned __int128 spikes = 0; /* fewer than the file has bytes: sf_nex_open has looked */
+    unsigned __int128 spikes = 0; /* fewer than the file has bytes, which sf_nex_open has checked */
     size_t units = 0;
     for (size_t i = 0; i < in->nex.count; i++) {
         const sf_nex_variable *of = &in->nex.variables[i];
@@ -321,7 +321,7 @@ static void append_value(sf_marker *marker, const unsigned char *value, const sf
         snprintf(marker->text + used, sizeof marker->text - used, " %.*s", (int)length, (const char *)value);
 }
 
-/* The values of one field, which follow its name. */
+/* Reads the values of one field, which follow its name. */
 static int add_values(reading *in, const sf_nex_variable *of, sf_marker *markers, uint64_t offset)
 {
     unsigned char *block = sf_alloc(65536, 1);
@@ -367,7 +367,8 @@ static int add_all_markers(reading *in)
 
 /* ---- how long ---- */
 
-/* From the first spike to the last, or a tick after: what a program writes that knows no more. */
+/* Whether a span is from the first spike to the last, or one tick later, as programs without recorded time
+ * write it. */
 static bool is_own(const reading *in, sf_span span)
 {
     const sf_recording *recording = in->recording;
@@ -400,7 +401,7 @@ static int take_header_span(reading *in)
     return SF_OK;
 }
 
-/* Intervals of AllFile one after the other; their ends belong to them. */
+/* Converts the intervals of AllFile, in sequence; their ends are inclusive. */
 static bool take_spans(reading *in, sf_span *spans, const int64_t *starts, const int64_t *ends, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -447,7 +448,7 @@ static int take_recorded(reading *in)
 
 /* ---- what is left out ---- */
 
-/* The variables of a type as "2 continuous variables (FP01, FP02)". */
+/* Describes the variables of a type, such as "2 continuous variables (FP01, FP02)". */
 static void say_type(sf_text *to, const sf_nex *nex, int32_t type, const char *one, const char *several)
 {
     size_t count = 0, cut = 0, named = 0;

@@ -55,7 +55,7 @@ int sf_nex_read_times(int64_t *times, const sf_nex *nex, uint64_t offset, uint32
     return status;
 }
 
-/* Text without blanks at its end; `to` has room for two bytes for each of `size`. */
+/* Copies text without trailing blanks; `to` has room for two bytes per byte of `size`. */
 static void take_text(char *to, const unsigned char *from, size_t size)
 {
     sf_binary_text(to, 2 * size + 1, from, size);
@@ -64,7 +64,7 @@ static void take_text(char *to, const unsigned char *from, size_t size)
 
 /* ---- the file's header ---- */
 
-/* The version is a small number, whose upper bytes no text has. */
+/* The version is a small number, whose upper bytes are 0, as in no text. */
 bool sf_nex_has_signature(const char *path)
 {
     char found[8];
@@ -72,7 +72,7 @@ bool sf_nex_has_signature(const char *path)
            (memcmp(found, "NEX1", 4) == 0 || memcmp(found, "NEX5", 4) == 0) && found[6] == 0 && found[7] == 0;
 }
 
-/* 102 and 103 were beta versions, which NeuroExplorer's own readers do not take. */
+/* 102 and 103 were beta versions, which NeuroExplorer's own readers refuse. */
 static bool is_known(const sf_nex *nex)
 {
     if (nex->is_nex5) return nex->version >= 500 && nex->version < 600;
@@ -121,11 +121,11 @@ static int read_header(sf_nex *nex, size_t *variables_at, uint64_t *json_at, sf_
 
 /* ---- headers of variables ---- */
 
-/* What a variable says beyond what is kept of it. */
+/* Header fields of a variable that are not kept. */
 typedef struct stated {
-    uint64_t points;          /* of a waveform, or of all of a continuous variable */
+    uint64_t points;          /* points of a waveform, or of a whole continuous variable */
     uint32_t value_width;     /* bytes of one */
-    uint32_t index_width;     /* of where a fragment begins among the points */
+    uint32_t index_width;     /* bytes of the index at which a fragment begins */
     int32_t fields, length;   /* of a marker, as they stand */
     int32_t times_kind, kind; /* of timestamps and of markers: 0 or 1 */
 } stated;
@@ -133,7 +133,7 @@ typedef struct stated {
 static void take_variable(sf_nex_variable *to, stated *of, const unsigned char *header)
 {
     int32_t version = i32(header + 4);
-    to->offset = sf_little_32(header + 72); /* without a sign, files of up to 4 GiB have offsets */
+    to->offset = sf_little_32(header + 72); /* offsets are unsigned in files up to 4 GiB */
     to->count = i32(header + 76) < 0 ? UINT64_MAX : sf_little_32(header + 76);
     to->wire = i32(header + 80);
     to->unit = i32(header + 84);
@@ -161,7 +161,7 @@ static void take_variable5(sf_nex_variable *to, stated *of, const unsigned char 
                    .kind = i32(header + 168)};
 }
 
-/* Bytes that are read of a variable, and that it has in all; 2^64 - 1 and more where that overflows. */
+/* Bytes of a variable that are read, and its total; at least 2^64 - 1 on overflow. */
 static unsigned __int128 bytes_read(const sf_nex_variable *of)
 {
     unsigned __int128 count = of->count;
@@ -258,7 +258,7 @@ static int take_header(sf_nex *nex, size_t i, const unsigned char *header, uint6
     return check_variable(nex, variable, data_at, error);
 }
 
-/* Data of two variables never are the same bytes: otherwise a small file asks for any amount of memory. */
+/* Data of two variables must not overlap; otherwise a small file could claim any amount of memory. */
 static int check_overlap(const sf_nex *nex, uint64_t data_at, sf_error *error)
 {
     unsigned __int128 bytes = 0;
@@ -298,7 +298,7 @@ static int32_t whole_of(const json_t *of, const char *key)
     return value >= 0 && value < INT32_MAX ? (int32_t)value : 0;
 }
 
-/* Programs write 0 where they know neither wire nor unit. */
+/* Programs write 0 if they know neither wire nor unit. */
 static void take_entry(sf_nex_variable *to, const json_t *entry)
 {
     const json_t *probe = json_object_get(entry, "probe"), *position = json_object_get(probe, "position");
@@ -309,7 +309,7 @@ static void take_entry(sf_nex_variable *to, const json_t *entry)
     to->y = number_of(position, "y");
 }
 
-/* Entries are found by name: nothing says that they are in the order of the headers. */
+/* Finds entries by name, because their order need not be that of the headers. */
 static int take_entries(sf_nex *nex, const json_t *root, sf_error *error)
 {
     json_t *by_name = json_object(), *entry;
@@ -329,7 +329,7 @@ static int take_entries(sf_nex *nex, const json_t *root, sf_error *error)
     return status;
 }
 
-/* JSON that cannot be read costs where units are, and no spike. */
+/* Unreadable JSON costs the positions of units, but no spike. */
 static int read_json(sf_nex *nex, uint64_t at, sf_error *error)
 {
     if (at == 0) return SF_OK;

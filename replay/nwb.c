@@ -71,7 +71,7 @@ static int refuse_without_units(const sf_hdf_input *input, sf_error *error)
 
 /* ---- columns ---- */
 
-/* Strings of one column with a row per unit; none where the table has no such column. */
+/* Reads the strings of a column with one row per unit; none if the table has no such column. */
 static int read_texts(hid_t table, const char *column, size_t units, const char *path, char ***texts,
                       sf_error *error)
 {
@@ -90,19 +90,20 @@ static int read_texts(hid_t table, const char *column, size_t units, const char 
 
 /* ---- units ---- */
 
-/* Columns that tell what a unit is, the last word of a person before that of a sorter. */
+/* Columns with the kind of a unit; a person's label takes precedence over a sorter's. */
 static const char *const label_columns[] = {"group", "quality", "KSLabel", "ks_label"};
 
 enum { LABEL_COLUMNS = sizeof label_columns / sizeof *label_columns };
 
-/* What names units: the column unit_name, else their ids, else their numbers. */
+/* Names of units: the column unit_name, else their ids, else their numbers. */
 typedef struct labels {
     char **names;
-    char **kinds[LABEL_COLUMNS]; /* of each such column the words; NULL: the table has none */
+    char **kinds[LABEL_COLUMNS]; /* words of each such column; NULL: the table lacks it */
     int64_t *ids;
 } labels;
 
-/* The Units table holds sorted units unless a label knows better. `unsorted` of one leaves it to the next. */
+/* Units of the Units table are sorted unless a label says otherwise. `unsorted` in one column defers to the
+ * next. */
 static sf_unit_kind tell_kind(const labels *all, size_t unit)
 {
     sf_unit_kind kind = SF_UNIT_SORTED, found;
@@ -165,10 +166,11 @@ static int compare_spans(const void *a, const void *b)
     return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* True where a time is in one of the spans, which ascend and do not touch. */
+/* True if a time is in one of the spans, which ascend and do not touch. */
 static bool is_observed(const sf_span *spans, size_t count, int64_t time_ns)
 {
-    size_t low = 0, high = count; /* spans before low begin no later, from high on later */
+    size_t low = 0,
+           high = count; /* spans before low begin no later than the time, those from high on later */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (spans[middle].start_ns <= time_ns)
@@ -179,8 +181,8 @@ static bool is_observed(const sf_span *spans, size_t count, int64_t time_ns)
     return low > 0 && time_ns < spans[low - 1].stop_ns;
 }
 
-/* Intervals in which no spike lies are of other data, or in another unit of time, and say nothing of these;
- * spikes are not in order yet. */
+/* Ignores observation intervals that contain no spike: they belong to other data, or use another unit of
+ * time. Spikes are not sorted yet. */
 static int doubt_unobserved(sf_recording *recording, size_t count, sf_error *error)
 {
     const sf_span *spans = recording->observed;
@@ -197,7 +199,7 @@ static int doubt_unobserved(sf_recording *recording, size_t count, sf_error *err
     return sf_recording_set_metadata(recording, "observed", told, error);
 }
 
-/* Units are observed each in their own intervals; the recording is observed where any of them is. */
+/* Each unit has its own observation intervals; the recording is observed when any unit is. */
 static int read_observed(sf_recording *recording, hid_t table, const char *path, sf_error *error)
 {
     size_t size[2];
@@ -236,7 +238,7 @@ static int read_observed(sf_recording *recording, hid_t table, const char *path,
     return doubt_unobserved(recording, count, error);
 }
 
-/* ---- how long, where no unit says when it was observed ---- */
+/* ---- recorded span, if no unit has observation intervals ---- */
 
 typedef struct span_found {
     const char *path;
@@ -254,7 +256,7 @@ static void widen(span_found *found, double from, double to)
     found->any = true;
 }
 
-/* A series of voltages or the like: from its first sample to just after its last. */
+/* A time series such as voltages: from its first sample to just after its last. */
 static int visit_series(void *context, hid_t group, const char *name)
 {
     span_found *found = context;
@@ -280,7 +282,7 @@ static int visit_series(void *context, hid_t group, const char *name)
     return found->status != SF_OK;
 }
 
-/* A table such as `sessions`, whose rows say when there was recording. */
+/* A table such as `sessions`, whose rows are recorded intervals. */
 static int read_sessions(span_found *found, hid_t file)
 {
     hid_t table = sf_hdf_open(file, "/intervals/sessions");
@@ -323,7 +325,7 @@ typedef struct interval_tables {
     int status;
 } interval_tables;
 
-/* What names the rows of a table: their tags, with commas, else the table. */
+/* Names of a table's rows: their tags, separated by commas, else the name of the table. */
 typedef struct interval_tags {
     char **texts;
     size_t count;
@@ -395,7 +397,7 @@ static int read_markers(sf_recording *recording, const sf_hdf_input *input, sf_e
 
 /* ---- the whole ---- */
 
-/* The smallest difference of two spike times, where somebody filled it in. */
+/* Smallest difference between spike times, if the file states it. */
 static int take_resolution(sf_recording *recording, const char *text, sf_error *error)
 {
     double seconds;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its version is a dataset; that of NWB 2 is an attribute, but for betas. */
+/* The version is a dataset; in NWB 2 it is an attribute, except in betas. */
 static bool recognises(hid_t file)
 {
     return sf_hdf_is_dataset(file, "/nwb_version") && !sf_nwb_is_2(file);
@@ -76,8 +76,8 @@ static int list_modules(sf_streams *modules, const sf_hdf_input *input, sf_error
 /* ---- the units and their order ---- */
 
 typedef struct unit_list {
-    sf_words found; /* groups with times, in the order of the file */
-    sf_words names; /* all of them, in the order of unit_list, then of their names */
+    sf_words found; /* groups with times, in file order */
+    sf_words names; /* all groups, in the order of unit_list, then by name */
     int status;
     sf_error *error;
 } unit_list;
@@ -115,7 +115,7 @@ static int compare_names(const void *a, const void *b)
     return sf_text_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The others follow as people count: unit_2 before unit_10. */
+/* The other units follow in natural order: unit_2 before unit_10. */
 static int add_unlisted(unit_list *list)
 {
     uint32_t ignored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where NWB 2 has its electrodes, and which of them belong to a unit. */
+/* The electrodes of NWB 2, and which of them belong to a unit. */
 #include "replay/nwb_parts.h"
 
 #include "core/error.h"
@@ -60,7 +60,7 @@ void sf_nwb_free_electrodes(sf_nwb_electrodes *all)
     sf_free(all->ends);
 }
 
-/* NaN is what writers put where nobody told them. */
+/* NaN is what writers store for unknown values. */
 static bool varies(const double *values, size_t count)
 {
     double first = NAN;
@@ -71,8 +71,8 @@ static bool varies(const double *values, size_t count)
     return false;
 }
 
-/* Takes a pair of columns as positions where at least one of them tells electrodes apart: files without
- * geometry have zeros, or one stereotaxic point for all. */
+/* Takes two columns as positions if at least one of them distinguishes electrodes: files without geometry
+ * have zeros, or one stereotaxic point for all. */
 static int try_positions(sf_nwb_electrodes *all, hid_t table, const char *x, const char *y, const char *path,
                          sf_error *error)
 {
@@ -93,7 +93,7 @@ static int try_positions(sf_nwb_electrodes *all, hid_t table, const char *x, con
     return status;
 }
 
-/* The rows of the electrodes table that belong to each unit: ragged, or one a unit. */
+/* Reads the rows of the electrodes table that belong to each unit: a ragged column, or one row per unit. */
 static int read_regions(sf_nwb_electrodes *all, hid_t table, size_t units, const char *path, sf_error *error)
 {
     void *rows;
@@ -121,7 +121,7 @@ static int read_regions(sf_nwb_electrodes *all, hid_t table, size_t units, const
     return status;
 }
 
-#define BETWEEN_GROUPS_UM 1e4 /* farther than any distance on one probe that an analysis asks for */
+#define BETWEEN_GROUPS_UM 1e4 /* farther than any distance on one probe that an analysis uses */
 
 /* Where the electrodes of a group are. */
 typedef struct box {
@@ -232,7 +232,8 @@ int sf_nwb_read_electrodes(sf_nwb_electrodes *all, hid_t units_table, size_t uni
     return status == SF_OK ? read_regions(all, units_table, units, input->path, error) : status;
 }
 
-/* A unit sits in the middle of its electrodes; it has an electrode number where it has one electrode. */
+/* Places a unit at the mean position of its electrodes; it has an electrode number if it has a single
+ * electrode. */
 void sf_nwb_place_unit(sf_unit *unit, const sf_nwb_electrodes *all, size_t index)
 {
     if (all->x == NULL || all->ends == NULL) return;

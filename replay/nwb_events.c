@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NWB 2 without a Units table, as the GUI of Open Ephys records it: each SpikeEventSeries of /acquisition is
- * what one electrode, stereotrode or tetrode detected, with `timestamps` in seconds. Its lines of TTL and its
- * messages, which are annotations, become markers. */
+/* NWB 2 without a Units table, as recorded by the Open Ephys GUI: each SpikeEventSeries of /acquisition holds
+ * what one electrode, stereotrode or tetrode detected, with `timestamps` in seconds. TTL lines and messages
+ * (annotations) become markers. */
 #include "replay/nwb_parts.h"
 
 #include "core/error.h"
@@ -68,7 +68,7 @@ typedef struct trains {
     sf_error *error;
 } trains;
 
-/* The electrodes of a series are rows of the table; of one without them nothing is known. */
+/* The electrodes of a series are rows of the table; without them nothing is known about it. */
 static int add_unit(trains *to, hid_t series, const char *name)
 {
     sf_unit unit = {.name = name, .x_um = NAN, .y_um = NAN, .kind = SF_UNIT_MULTI_UNIT, .electrode = -1};

@@ -60,7 +60,7 @@ int sf_hdf_output_open(sf_hdf_output *to, const char *path, const char *source, 
     if (status != SF_OK) return status;
     const char *name = sf_output_file_name(&to->own);
     to->file = open_or_create(name, source != NULL);
-    if (to->file < 0) { /* over a network one process's locks may exclude each other */
+    if (to->file < 0) { /* on a network file system two locks of one process may conflict */
         sf_output_file_unlock(&to->own);
         to->file = open_or_create(name, source != NULL);
     }

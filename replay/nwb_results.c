@@ -20,7 +20,7 @@ typedef struct results {
     sf_hdf_output to;
     hid_t module;
     sf_text units;   /* path of the Units table */
-    unsigned number; /* of these tables; 1 has none in its name */
+    unsigned number; /* suffix of the new tables; 1: none */
 } results;
 
 /* ---- where they go ---- */
@@ -33,8 +33,8 @@ static bool is_of_units(const sf_recording *recording)
            strcmp(format + length - 6, " units") == 0;
 }
 
-/* The table that the recording was read from, and in which namespace the file has the types of tables: before
- * NWB 2.2 they were of the core. */
+/* Finds the table that the recording was read from, and the namespace of the file's table types, which before
+ * NWB 2.2 was the core. */
 static int find_units(results *r, const sf_recording *recording, const char *path, sf_error *error)
 {
     sf_streams tables = {0};

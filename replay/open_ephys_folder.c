@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a record node of the Open Ephys GUI writes in its binary format: structure.oebin (JSON) lists folders
- * of spikes and of events, each of .npy files. GUI 0.6 and later have sample_numbers.npy; before,
- * spike_times.npy are samples too. An electrode is a unit, and what was sorted there is one each. Lines of
- * TTL become markers.
+ * Record node of the Open Ephys GUI in its binary format: structure.oebin (JSON) lists folders of spikes and
+ * of events, each with .npy files. GUI 0.6 and later have sample_numbers.npy; before, spike_times.npy holds
+ * samples, too. An electrode is a unit, and so is each cluster sorted on it. TTL lines become markers.
  */
 #include "replay/folder.h"
 
@@ -48,7 +47,7 @@ static const char *stream_of(const json_t *entry)
     return text_of(entry, "stream_name", "spikes");
 }
 
-/* The folder of an entry; a name that leads out of the recording is none. */
+/* The folder of an entry; a name that leads out of the recording is refused. */
 static bool folder_of(char path[SF_FOLDER_PATH], const char *base, const char *kind, const json_t *entry)
 {
     const char *name = text_of(entry, "folder", text_of(entry, "folder_name", NULL));
@@ -56,7 +55,7 @@ static bool folder_of(char path[SF_FOLDER_PATH], const char *base, const char *k
            snprintf(path, SF_FOLDER_PATH, "%s/%s/%s", base, kind, name) < SF_FOLDER_PATH;
 }
 
-/* The newer name of a file, where it is there. */
+/* Newer name of a file, if it exists under that name. */
 static const char *file_of(const char *folder, const char *newer, const char *older)
 {
     char path[SF_FOLDER_PATH];
@@ -103,7 +102,7 @@ static int list_streams(sf_streams *streams, const char *path, sf_error *error)
 #define ELECTRODES 65536
 #define CLUSTERS 65536
 
-/* An entry, an electrode of it and a cluster there as one number. */
+/* Combines an entry, one of its electrodes and a cluster into one number. */
 static int64_t key_of(size_t entry, int64_t electrode, int64_t cluster)
 {
     return ((int64_t)entry * ELECTRODES + electrode) * CLUSTERS + cluster;
@@ -112,8 +111,8 @@ static int64_t key_of(size_t entry, int64_t electrode, int64_t cluster)
 typedef struct spikes {
     const json_t *list; /* of the file */
     const char *path, *stream;
-    bool *several; /* of each entry: it has more than one electrode */
-    bool *silent;  /* it has no spike; its key follows those of spikes, so that it is a unit */
+    bool *several; /* per entry: whether it has more than one electrode */
+    bool *silent;  /* per entry: no spikes; its key is added after those of spikes, so that it is a unit */
     int64_t *samples, *keys;
     size_t count, capacity, key_capacity;
     double rate_hz;
@@ -180,7 +179,7 @@ static int add_entry(spikes *all, size_t index, const json_t *entry, sf_error *e
     return status;
 }
 
-/* Keys of electrodes that have no spike, after those of spikes. */
+/* Adds keys of electrodes without spikes after those of spikes. */
 static int add_silent(spikes *all, size_t *keys, sf_error *error)
 {
     *keys = all->count;
@@ -258,8 +257,8 @@ static int number_at(int64_t *number, const sampled *s, size_t at, sf_error *err
     return sf_npy_read_integers(&s->numbers, NULL, at, 1, number, error);
 }
 
-/* The first sample at or after `from` whose successor is not the next number; where there is none, the last:
- * numbers less their place ascend, so halves without a pause show. */
+/* Finds the first sample at or after `from` that is not followed by the next number; the last sample if there
+ * is none. Numbers minus their index never decrease, so bisection works. */
 static int find_pause(size_t *last, const sampled *s, size_t from, sf_error *error)
 {
     size_t low = from, high = s->numbers.count - 1;
@@ -298,7 +297,7 @@ static int add_spans(sampled *s, sf_error *error)
     return status;
 }
 
-/* The voltages that were recorded beside the spikes have a number for each sample. */
+/* Voltages recorded beside the spikes have a number for each sample. */
 static int read_recorded(sf_recording *recording, const json_t *structure, const char *path,
                          const char *stream, double rate_hz, sf_error *error)
 {

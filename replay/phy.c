@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders of Phy, Kilosort and what else writes for Phy: spike_times.npy in samples, spike_clusters.npy
- * (before curation spike_templates.npy), params.py with the sampling rate, and tables of what people and
- * sorters say of clusters. A cluster is where its best channel is: as cluster_info.tsv says, else where the
- * template that most of its spikes were found with is largest.
+ * Folders of Phy, Kilosort and other programs that write for Phy: spike_times.npy in samples,
+ * spike_clusters.npy (before curation spike_templates.npy), params.py with the sampling rate, and tables with
+ * users' and sorters' labels of clusters. The position of a cluster is that of its best channel: from
+ * cluster_info.tsv, else the channel with the largest amplitude of the template of most of its spikes.
  */
 #include "replay/folder.h"
 
@@ -42,9 +42,9 @@ typedef struct clusters {
     int64_t *channel_map;
     double *positions; /* x and y of each channel */
     size_t channels;
-    int64_t *best; /* of each template the channel where it is largest, as an index */
+    int64_t *best; /* per template: index of the channel with its largest amplitude */
     size_t templates;
-    int64_t *votes; /* of each unit the template that most of its spikes have */
+    int64_t *votes; /* per unit: template of most of its spikes */
 } clusters;
 
 static int find_cluster(cluster **found, clusters *all, int64_t id, sf_error *error)
@@ -62,14 +62,14 @@ static int find_cluster(cluster **found, clusters *all, int64_t id, sf_error *er
     return SF_OK;
 }
 
-/* `unsorted` says nothing that another table does not know better. */
+/* `unsorted` never overrides a label of another table. */
 static void take_kind(cluster *to, const char *word)
 {
     sf_unit_kind kind;
     if (sf_unit_kind_of(word, &kind) && kind != SF_UNIT_UNKNOWN) to->kind = kind;
 }
 
-/* A table with a heading: its columns cluster_id (or id), `kind` and, where there is one, ch. */
+/* Reads a table with a heading: its columns cluster_id (or id), `kind` and, if present, ch. */
 static int read_table(clusters *all, const char *folder, const char *name, const char *kind, sf_error *error)
 {
     char path[SF_FOLDER_PATH];
@@ -140,7 +140,7 @@ static int read_channels(clusters *all, const char *folder, sf_error *error)
     return status;
 }
 
-/* Of a template, samples by channels, the channel with the largest swing. */
+/* For a template (samples x channels), the channel with the largest peak-to-peak amplitude. */
 static size_t find_peak(const double *values, size_t samples, size_t channels)
 {
     size_t best = 0;
@@ -173,7 +173,7 @@ static int find_peaks(int64_t *best, const sf_npy *npy, sf_error *error)
     return status;
 }
 
-/* The same as MATLAB stores them: one sample on one channel of all templates at a time. */
+/* The same for MATLAB's order, in which one sample on one channel of all templates is contiguous. */
 static int find_peaks_by_column(int64_t *best, const sf_npy *npy, sf_error *error)
 {
     size_t count = npy->shape[0], samples = npy->shape[1], channels = npy->shape[2];
@@ -204,7 +204,7 @@ static int find_peaks_by_column(int64_t *best, const sf_npy *npy, sf_error *erro
     return status;
 }
 
-/* Sparse templates have the channels of their columns in another file. */
+/* For sparse templates another file has the channels of their columns. */
 static int find_columns(clusters *all, const char *path, size_t channels, sf_error *error)
 {
     sf_npy columns;
@@ -244,8 +244,8 @@ static int read_templates(clusters *all, const char *folder, sf_error *error)
     return status;
 }
 
-/* The template that more than half of a unit's spikes have, if one does: Boyer and Moore's vote. Clusters
- * that were merged have some other number than their templates. */
+/* The template of more than half of a unit's spikes, if there is one: Boyer and Moore's majority vote. Merged
+ * clusters have other numbers than their templates. */
 static int vote(clusters *all, const char *folder, const int64_t *ids, const uint32_t *units, size_t count,
                 sf_error *error)
 {
@@ -282,7 +282,7 @@ static int describe(void *context, int64_t id, sf_unit *unit, char name[64])
     return SF_OK;
 }
 
-/* Once it is known which spikes each has. */
+/* Call once the spikes of each unit are known. */
 static void place_units(sf_recording *recording, const clusters *all)
 {
     for (size_t u = 0; u < recording->units.count; u++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* params.py of a Phy folder: the sampling rate, and how long was recorded, as the raw data that it describes
- * have so many samples. Its lines are read and never run. */
+/* params.py of a Phy folder: the sampling rate, and the recorded duration as the number of samples in the raw
+ * data that it describes. Its lines are parsed and never executed. */
 #include "replay/folder.h"
 
 #include "core/error.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The text behind the last `key =` on a line of its own, which counts; NULL: there is none. */
+/* Text after the last line `key =`, which is the valid one; NULL: there is none. */
 static const char *value_of(const char *text, const char *key)
 {
     size_t length = strlen(key);
@@ -29,7 +29,7 @@ static const char *value_of(const char *text, const char *key)
     return value;
 }
 
-/* A number of Python, which may have underscores between digits. */
+/* A Python number, which may have underscores between digits. */
 static bool take_number(const char **at, double *number)
 {
     char digits[64];
@@ -47,7 +47,7 @@ static bool take_number(const char **at, double *number)
     return sf_parse_real_until(digits, "", number, &rest);
 }
 
-/* The whole value of a line: a number, or numbers that are multiplied and divided. */
+/* Parses the whole value of a line: a number, or numbers multiplied and divided. */
 static bool parse_product(const char *at, double *number)
 {
     double next;
@@ -90,7 +90,7 @@ static size_t bytes_of_sample(const char *text)
     return 0;
 }
 
-/* The bytes of all files that a value names, one or a list of them; 0 where one is not there. */
+/* Total size of the files that a value names (one, or a list); 0 if one is missing. */
 static uint64_t bytes_of_files(const char *value, const char *folder)
 {
     const char *end =

@@ -11,7 +11,7 @@
 
 #define BLOCK_NS 5e6           /* most stream time in a batch */
 #define BLOCK_WALL_NS 1e6      /* and the most monotonic time it covers */
-#define HEARTBEAT_WALL_NS 20e6 /* in silence, a clock at least this often */
+#define HEARTBEAT_WALL_NS 20e6 /* maximum time between clocks in silence */
 
 typedef struct player {
     sf_source source;
@@ -19,10 +19,10 @@ typedef struct player {
     sf_recording *kept; /* freed with the source; or NULL */
     double speed;
     size_t next_spike, next_marker;
-    int64_t clock_ns; /* everything before this has been given */
-    int64_t stop_ns;  /* clock at the end; no spike or marker is later */
-    int64_t stream_start_ns,
-        wall_start_ns; /* this stream time is at this monotonic time; wall 0: not begun */
+    int64_t clock_ns;                       /* everything before this has been given */
+    int64_t stop_ns;                        /* final clock; no spike or marker is later */
+    int64_t stream_start_ns, wall_start_ns; /* stream time that corresponds to the monotonic time
+                                               wall_start_ns; wall 0: not started */
     int64_t due_ns;
 } player;
 
@@ -34,7 +34,7 @@ static size_t markers_before(const player *it, int64_t time_ns)
     return end;
 }
 
-/* Hands out everything before `clock`; with the clock at its end, the rest. */
+/* Delivers everything before `clock`; at the final clock, the rest. */
 static int give(player *it, sf_batch *batch, size_t spike_end, int64_t clock)
 {
     const sf_recording *recording = it->recording;
@@ -73,7 +73,7 @@ static int64_t next_event_ns(const player *it)
     return next;
 }
 
-/* Where the next batch ends: a block after the clock or, in silence, at the next event or heartbeat. */
+/* End of the next batch: a block after the clock or, in silence, the next event or heartbeat. */
 static int64_t next_clock_ns(const player *it)
 {
     double step = fmin(it->speed * BLOCK_WALL_NS, BLOCK_NS);
@@ -83,7 +83,7 @@ static int64_t next_clock_ns(const player *it)
     return step < left ? it->clock_ns + (int64_t)ceil(step) : it->stop_ns;
 }
 
-/* Monotonic time at which this much of the stream is over; what would be centuries away is never. */
+/* Monotonic time at which this stream time is over; INT64_MAX if that is centuries away. */
 static int64_t due_at(const player *it, int64_t clock_ns)
 {
     double wall = (double)(clock_ns - it->stream_start_ns) / it->speed;
@@ -133,7 +133,7 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* The played span: the recorded one, wider where spikes or markers lie outside it. */
+/* Sets the played span: the recorded one, extended to spikes and markers outside it. */
 static void set_span(player *it)
 {
     const sf_recording *recording = it->recording;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plexon's .plx, version 100 and later: a header of 7,504 bytes, one of each spike channel, event channel and
- * continuous channel, and blocks up to the end of the file. A block is 16 bytes, which say what it is of and
- * when it was, and waveforms or voltages, which are passed over. All is little-endian; the layouts are those
- * of PL_FileHeader, PL_ChanHeader, PL_EventHeader and PL_DataBlockHeader in Plexon's published Plexon.h. A
- * unit is what was sorted on a channel; events become text markers, but for those that say when recording
- * started and stopped.
+ * Plexon's .plx, version 100 and later: a header of 7,504 bytes, one header for each spike, event and
+ * continuous channel, and blocks up to the end of the file. A block has 16 bytes with its type, channel and
+ * time, and waveforms or voltages, which are skipped. All numbers are little-endian; the layouts are those of
+ * PL_FileHeader, PL_ChanHeader, PL_EventHeader and PL_DataBlockHeader in Plexon's published Plexon.h. Each
+ * unit sorted on a channel is a unit; events become text markers, except those for start and stop of the
+ * recording.
  */
 #include "core/error.h"
 #include "core/hash.h"
@@ -29,17 +29,17 @@
 enum {
     HEADER_BYTES = 7504,
     SPIKE_HEADER_BYTES = 1020,
-    EVENT_HEADER_BYTES = 296, /* that of a continuous channel has as many */
+    EVENT_HEADER_BYTES = 296, /* the header of a continuous channel has the same size */
     BLOCK_BYTES = 16,
     AT_ONCE = 256 * 1024,
-    MOST_WORDS = 131072, /* of a block: 4 waveforms of the most that a number of 16 bits says */
+    MOST_WORDS = 131072, /* maximum words of a block: 4 waveforms of the largest 16-bit length */
     NAME_BYTES = 32,
     NAME_ROOM = 2 * NAME_BYTES + 1,
     CHANNELS = 65536, /* numbers that a block can name */
     LETTERS = 26,     /* units that Plexon names by a letter */
     INVALID = SF_CLASSES - 1,
     OLDEST = 100,
-    NEWEST = 107 /* that Plexon publishes; programs of others write 200 */
+    NEWEST = 107 /* newest version that Plexon published; other vendors' programs write 200 */
 };
 
 enum { SPIKE = 1, EVENT = 4, CONTINUOUS = 5 }; /* types of blocks */
@@ -65,11 +65,11 @@ typedef struct plx {
     unsigned trodalness;
     channel *spikes, *events; /* in the order of their headers */
     size_t spike_count, event_count, continuous_count;
-    uint32_t spike_of[CHANNELS], event_of[CHANNELS]; /* by number: the place of its header from 1 */
+    uint32_t spike_of[CHANNELS], event_of[CHANNELS]; /* by channel number: 1 + index of its header */
     bool is_continuous[CHANNELS];                    /* by number: there were blocks */
     sf_classes classes;
     size_t spike_capacity, marker_capacity;
-    sf_span *spans; /* from starts to stops; the last is open where it runs */
+    sf_span *spans; /* from start to stop events; the last is open while recording runs */
     size_t span_count, span_capacity;
     bool runs;
     int64_t latest_ns;
@@ -79,7 +79,7 @@ typedef struct plx {
     size_t block_size;
 } plx;
 
-/* The version is a small number, whose upper bytes no text has. */
+/* The version is a small number, whose upper bytes are 0, as in no text. */
 static bool recognises(const char *path)
 {
     char begin[8];
@@ -94,7 +94,7 @@ static int read_bytes(const plx *in, void *to, size_t size, uint64_t offset)
 
 /* ---- headers ---- */
 
-/* Numbers of headers, which the file must have bytes for. */
+/* Reads the numbers of headers, which must fit in the file. */
 static int check_counts(const plx *in, const unsigned char *header)
 {
     const int32_t counts[] = {(int32_t)sf_little_32(header + 140), (int32_t)sf_little_32(header + 144),
@@ -119,7 +119,7 @@ static int set_text(const plx *in, const char *key, const unsigned char *from, s
     return sf_reader_metadata_text(in->recording, key, text, in->error);
 }
 
-/* When recording began, by the clock of the computer. */
+/* Start of the recording, by the computer's clock. */
 static int set_date(const plx *in, const unsigned char *at)
 {
     char text[64];
@@ -178,7 +178,7 @@ static int read_header(plx *in, double given_hz)
     return set_about(in, header);
 }
 
-/* The header of a channel: its name and its number, by which blocks name it. */
+/* Reads the header of a channel: its name, and the number by which blocks refer to it. */
 static int take_channel(const plx *in, channel *to, const unsigned char *header, bool is_event)
 {
     int32_t number = (int32_t)sf_little_32(header + (is_event ? NAME_BYTES : 2 * NAME_BYTES));
@@ -195,7 +195,7 @@ static int take_channel(const plx *in, channel *to, const unsigned char *header,
     return SF_OK;
 }
 
-/* `count` headers of one kind; `place_of` becomes the place of each by its number. */
+/* Reads `count` headers of one kind; `place_of` maps a channel number to 1 + the index of its header. */
 static int read_channels(plx *in, channel **channels, uint32_t *place_of, size_t count, bool is_event)
 {
     size_t each = is_event ? EVENT_HEADER_BYTES : SPIKE_HEADER_BYTES;
@@ -284,7 +284,7 @@ static int take_spike(plx *in, const block *of)
     return SF_OK;
 }
 
-/* A start while recording runs, as one that is sent for a resume, too, begins nothing. */
+/* A start event while recording runs, such as the one for a resume, has no effect. */
 static int start(plx *in, int64_t time_ns)
 {
     if (in->runs) return SF_OK;
@@ -318,7 +318,7 @@ static int take_event(plx *in, const block *of)
     return sf_reader_mark(in->recording, &in->marker_capacity, of->time_ns, text, "", in->error);
 }
 
-/* The 16 bytes at in->at, by large reads of the file where blocks are small. */
+/* The 16 bytes at in->at; reads large chunks of the file if blocks are small. */
 static int look(plx *in, const unsigned char **found)
 {
     bool is_held = in->at >= in->block_at && in->at + BLOCK_BYTES <= in->block_at + in->block_size;
@@ -333,7 +333,7 @@ static int look(plx *in, const unsigned char **found)
     return status;
 }
 
-/* Up to the end of the file, or a block that it was cut off in. */
+/* Reads blocks up to the end of the file, or to a truncated block. */
 static int read_blocks(plx *in)
 {
     int status = SF_OK;
@@ -359,7 +359,7 @@ static int read_blocks(plx *in)
 
 /* ---- units ---- */
 
-/* The spikes of a unit, in the order of the file. */
+/* Number of a unit's spikes, and a hash of them in file order. */
 typedef struct train {
     uint64_t count, hash;
 } train;
@@ -394,7 +394,7 @@ static size_t header_of(const plx *in, const channel *of)
     return (size_t)(of - in->spikes);
 }
 
-/* True where another wire of the electrode, with a lower number, has the same spikes in this class. */
+/* True if another wire of the electrode, with a lower number, has the same spikes in this class. */
 static bool has_twin(const plx *in, const channel *of, unsigned class, const train *trains)
 {
     const train *own = &trains[header_of(in, of) * SF_CLASSES + class];
@@ -406,7 +406,7 @@ static bool has_twin(const plx *in, const channel *of, unsigned class, const tra
     return false;
 }
 
-/* Letters as Plexon and NeuroExplorer have them: sig001U was not sorted, sig001a is the first that was. */
+/* Letters as Plexon and NeuroExplorer use them: sig001U is unsorted, sig001a the first sorted unit. */
 static int add_unit(const plx *in, const channel *of, unsigned class)
 {
     char name[NAME_ROOM + 16];
@@ -440,7 +440,7 @@ static int add_classes(plx *in, const channel *of, uint32_t *units, const train 
     return status;
 }
 
-/* A channel without spikes is what was not sorted there; further wires of an electrode are not told. */
+/* A channel without spikes is an unsorted unit; further wires of an electrode are omitted. */
 static int number_units(plx *in)
 {
     uint32_t *units = sf_resize(NULL, sf_classes_count(&in->classes), sizeof *units);
@@ -461,7 +461,7 @@ static int number_units(plx *in)
 
 /* ---- how long ---- */
 
-/* The header's LastTimestamp says how long, from tick 0 on; 0 where a program did not close the file. */
+/* The header's LastTimestamp gives the duration from tick 0 on; 0 if the file was not closed. */
 static int take_last_tick(const plx *in)
 {
     int64_t stop_ns;
@@ -474,7 +474,7 @@ static int take_last_tick(const plx *in)
     return SF_OK;
 }
 
-/* A recording that was not stopped went on to LastTimestamp, or to the last block. */
+/* A recording without a stop event lasted to LastTimestamp, or to the last block. */
 static void end_last(plx *in)
 {
     sf_span *last = &in->spans[in->span_count - 1];
@@ -486,7 +486,7 @@ static void end_last(plx *in)
         last->stop_ns = stop_ns;
 }
 
-/* Starts and stops one after the other; spans of no length are none. */
+/* Whether starts and stops alternate in time order; drops spans of length 0. */
 static bool are_in_order(plx *in)
 {
     size_t kept = 0;
@@ -500,7 +500,7 @@ static bool are_in_order(plx *in)
     return true;
 }
 
-/* Stops belong to what was recorded. Spans that touch are one. */
+/* Stop times are inclusive. Merges spans that touch. */
 static void take_spans(plx *in)
 {
     sf_recording *recording = in->recording;

@@ -25,7 +25,7 @@ static int by_number(const void *a, const void *b)
     return (left->electrode > right->electrode) - (left->electrode < right->electrode);
 }
 
-/* The number that the first `end` bytes of a name end in; -1 where they do not. */
+/* The number at the end of the first `end` bytes of a name; -1 if there is none. */
 static int64_t number_in(const char *name, size_t end)
 {
     size_t begin = end;
@@ -34,12 +34,12 @@ static int64_t number_in(const char *name, size_t end)
     return begin < end && end - begin <= 9 ? strtoll(name + begin, NULL, 10) : -1;
 }
 
-/* ---- ways in which a unit is found ---- */
+/* ---- methods of finding a unit ---- */
 
 typedef struct search {
     const sf_electrodes *electrodes;
     const sf_unit *units; /* that are to be found */
-    numbered *channels;   /* by channel, which is how others call a contact; by electrode in a routing */
+    numbered *channels;   /* by channel, which other programs call a contact; in a routing by electrode */
     size_t count;
 } search;
 
@@ -63,7 +63,7 @@ static const sf_unit *by_name(const search *s, const sf_unit *unit)
     return at != SF_NO_UNIT ? &s->electrodes->units.items[at] : NULL;
 }
 
-/* Of a unit that was sorted on an electrode, or of its class there, as elec5:2. */
+/* The electrode of a unit sorted on it, or of its class, such as elec5:2. */
 static const sf_unit *by_name_of_electrode(const search *s, const sf_unit *unit)
 {
     char name[256];
@@ -81,7 +81,7 @@ static const sf_unit *by_electrode(const search *s, const sf_unit *unit)
 
 static const sf_unit *by_number_in_name(const search *s, const sf_unit *unit)
 {
-    const char *colon = strrchr(unit->name, ':'); /* of chan12:2 it is 12: what follows is a class */
+    const char *colon = strrchr(unit->name, ':'); /* 12 for chan12:2, where 2 is the class */
     int64_t number = colon != NULL ? number_in(unit->name, (size_t)(colon - unit->name)) : -1;
     if (number < 0 && (colon == NULL || unit->electrode < 0))
         number = number_in(unit->name, strlen(unit->name));
@@ -101,7 +101,7 @@ static const struct {
     {"the name of their electrode", by_name_of_electrode},
     {"electrode number", by_electrode},
     {"the number in the name", by_number_in_name},
-    {"index", by_index}, /* where the file says that it has indices, and only then */
+    {"index", by_index}, /* only if the file says that it has indices */
 };
 
 enum { BY_INDEX = 4 };

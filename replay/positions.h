@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where the units of a recording are, by a file of electrodes (io/electrodes.h). */
+/** Positions of a recording's units from an electrode file (io/electrodes.h). */
 #ifndef SF_REPLAY_POSITIONS_H
 #define SF_REPLAY_POSITIONS_H
 
 #include "core/recording.h"
 
 /**
- * Takes positions of all units from the file: by their names, or where it names none of them by what stands
- * before a colon in them (elec5:2), by their electrodes' numbers, or by the numbers that their names end in
- * (as ch_12). Units that are not in it are left without, and the metadata `positions` tells how many were
- * found by what. SF_NO_INPUT; SF_DATA where it is no such file, or has none of the units.
+ * Sets the positions of all units from the file. Units are matched by name; if no name matches, by the part
+ * before a colon (elec5:2), by electrode number, or by the number at the end of their names (ch_12).
+ * Unmatched units get no position; the metadata `positions` says how many were matched and how. SF_NO_INPUT;
+ * SF_DATA if it is no such file, or matches no unit.
  */
 int sf_positions_take(sf_recording *recording, const char *path, sf_error *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pynapple saves: an archive of arrays (.npz) with `t` in seconds and the epochs `start` and `end` in
- * which they were looked for; of a TsGroup also `index`, the unit of each spike, and `keys`, all units.
- * Values over time (Tsd) have `d` and no `index`. Viejo et al. 2023, eLife 12:RP85786.
+ * Files saved by pynapple: an archive of arrays (.npz) with `t` in seconds and the epochs `start` and `end`
+ * of the time support; for a TsGroup also `index`, the unit of each spike, and `keys`, all units. Values over
+ * time (Tsd) have `d` and no `index`. Viejo et al. 2023, eLife 12:RP85786.
  */
 #include "replay/folder.h"
 
@@ -26,7 +26,7 @@ static bool recognises(const char *path)
     return sf_npz_has(path, "t.npy") && sf_npz_has(path, "start.npy") && sf_npz_has(path, "end.npy");
 }
 
-/* An array of the archive, as seconds or as ids; sf_free takes it. */
+/* Reads an array of the archive, as seconds or as ids; free with sf_free. */
 static int load(double **seconds, int64_t **ids, size_t *count, const char *path, const char *name,
                 sf_error *error)
 {
@@ -64,7 +64,7 @@ static int add_unit(sf_recording *recording, sf_ids *ids, int64_t id, sf_error *
     return status == SF_OK ? sf_units_add(&recording->units, &unit, error) : status;
 }
 
-/* All that are named, those without a spike, too: in files of before there were `keys`, those with one. */
+/* Adds all units in `keys`, silent ones included; older files without `keys` list only units with spikes. */
 static int add_units(sf_recording *recording, sf_ids *ids, const int64_t *index, size_t count,
                      const char *path, sf_error *error)
 {
@@ -132,7 +132,7 @@ static int read_spikes(sf_recording *recording, const char *path, sf_error *erro
 
 /* ---- how long ---- */
 
-/* Epochs that begin with the first spike and end with the last are pynapple's own where nobody named any. */
+/* An epoch from the first spike to the last is pynapple's default if the user gave none. */
 static bool is_own(const sf_recording *recording)
 {
     sf_span all = {INT64_MAX, INT64_MIN}, epochs = recording->recorded;
@@ -145,7 +145,7 @@ static bool is_own(const sf_recording *recording)
            llabs(epochs.stop_ns - all.stop_ns) < 1000;
 }
 
-/* Epochs one after the other; those of no length are none. */
+/* Takes epochs in sequence, skipping those of length 0. */
 static int take_epochs(sf_recording *recording, const double *starts, const double *ends, size_t count,
                        const char *path, sf_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings in HDF5: which layout a file has, and what is the same for all of them. */
+/* Recordings in HDF5: identifies the layout of a file, and does what is common to all layouts. */
 #include "replay/reader.h"
 
 #include "core/error.h"
@@ -184,7 +184,7 @@ static int refuse_pieces(const char *path, sf_error *error)
                    "sessions are told by the order of all spikes, which are read in pieces here");
 }
 
-/* Reads one of the streams, and leaves its spikes in the order of the file. */
+/* Reads one of the streams, and leaves its spikes in file order. */
 static int read_chosen(sf_recording *recording, const sf_reader *reader, const sf_hdf_input *asked,
                        sf_error *error)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a caller knows of a recording's file and the file does not say, or not alone. */
+/** What the caller knows about a recording's file and the file does not say, or not unambiguously. */
 #ifndef SF_REPLAY_READING_H
 #define SF_REPLAY_READING_H
 
 /** Zero-initialised: everything as the file says. */
 typedef struct sf_reading {
-    const char *stream; /**< which of several streams, wells or recordings; NULL: there must be exactly one */
-    double rate_hz;     /**< samples in a second, of layouts that count samples; 0: as the file says */
-    const char *columns; /**< of text: what its columns are, as a heading says it; NULL: as its own says */
+    const char *stream;  /**< name of a stream, well or recording; NULL: there must be exactly one */
+    double rate_hz;      /**< sampling rate in Hz, for layouts that count samples; 0: as the file says */
+    const char *columns; /**< columns of a text file, written like a heading; NULL: its own heading */
 } sf_reading;
 
 #endif

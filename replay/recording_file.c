@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- a recording that is read in pieces ---- */
+/* ---- a recording that is read in chunks ---- */
 
 typedef struct file_pieces {
     sf_pieces base;
@@ -39,12 +39,12 @@ typedef struct file_pieces {
 
 #define MEBIBYTE ((uint64_t)1 << 20)
 
-/* What a process takes beside its piece: the program, MPI, and the summaries of the candidates of one pass.
+/* Memory of a process besides its chunk: the program, MPI, and the summaries of the candidates of one pass.
  */
 #define BESIDE (96 * MEBIBYTE)
 #define LEAST_MEMORY (128 * MEBIBYTE)
 
-/* A spike as it was read, held, laid out and merged. */
+/* Bytes per spike, over reading, holding, laying out and merging. */
 #define BYTES_OF_SPIKE 64
 
 static int count_pieces(file_pieces *f, uint64_t memory, sf_error *error)
@@ -60,7 +60,7 @@ static int count_pieces(file_pieces *f, uint64_t memory, sf_error *error)
 
 /* ---- reading ---- */
 
-/* A part of all rows, whatever is selected. */
+/* Reads one part of all rows, independent of the selection. */
 static int read_rows(sf_recording *recording, const file_pieces *f, uint32_t part, uint32_t parts,
                      sf_error *error)
 {
@@ -120,7 +120,7 @@ static int copy_selection(sf_selection *to, const sf_selection *from, sf_error *
     return whole && (epochs == NULL) == (from->epochs == NULL) ? SF_OK : sf_fail_memory(error);
 }
 
-/* The first and the last spike are what its times follow from. */
+/* Reads the first and the last spike, which determine the default times. */
 static int read_ends(file_pieces *f, sf_recording *recording, sf_spike ends[2], sf_error *error)
 {
     uint32_t parts = f->rows < UINT32_MAX ? (uint32_t)f->rows : UINT32_MAX;
@@ -137,7 +137,7 @@ static int read_ends(file_pieces *f, sf_recording *recording, sf_spike ends[2], 
     return SF_OK;
 }
 
-/* As if the whole had been read: then spikes go again. */
+/* Finds the times as for a recording read as a whole, with the two end spikes only, then removes these. */
 static int find_times(file_pieces *f, sf_recording *recording, sf_error *error)
 {
     sf_spike ends[2] = {{0}}, *own = recording->spikes;
@@ -175,7 +175,7 @@ static int select_pieces(file_pieces *f, sf_recording *recording, const sf_selec
     recording->selected->spikes_in_file = f->rows;
     recording->pieces = &f->base;
     recording->selected->data = sf_recording_hash(recording);
-    size_t lost = 0; /* which the recording itself knows; the rest are those of its pieces */
+    size_t lost = 0; /* known from the recording itself; other losses from its chunks */
     for (size_t i = 0; i < recording->dropped_count; i++)
         if (recording->dropped[i].kind == SF_DROP_LOST) recording->dropped[lost++] = recording->dropped[i];
     recording->dropped_count = lost;
@@ -205,9 +205,9 @@ static int open_pieces(file_pieces *f, sf_recording *recording, const char *path
 }
 
 /*
- * Reads all of the recording but its spikes, and goes through these once. What is selected is left of every
- * piece, which is as long as selection->memory allows. On all ranks together. SF_USAGE for what cannot be
- * read so; else as sf_recording_open.
+ * Reads everything but the spikes, and passes over the spikes once. The selection applies to every chunk,
+ * whose length is as selection->memory allows. All ranks call this together. SF_USAGE for a file that cannot
+ * be read in chunks; else as sf_recording_open.
  */
 static int file_pieces_open(sf_recording *recording, const char *path, const sf_selection *selection,
                             const sf_progress *progress, sf_error *error)
@@ -225,7 +225,7 @@ static int file_pieces_open(sf_recording *recording, const char *path, const sf_
 
 /* ---- a recording that is read whole ---- */
 
-/* By the reading program, which a damaged file may break. */
+/* Reads by means of the reading program, because a damaged file may crash it. */
 static int read_apart(sf_recording *recording, const char *path, const sf_reading *how,
                       const sf_progress *progress, sf_error *error)
 {
@@ -233,14 +233,14 @@ static int read_apart(sf_recording *recording, const char *path, const sf_readin
     char kind[96];
     uint32_t parts = sf_ranks_count() > 1 && !sf_streams_may_be_session(how->stream)
                          ? sf_ranks_count()
-                         : 0; /* each reads its part, where the layout allows it */
+                         : 0; /* each rank reads its part, if the layout can be read in parts */
     snprintf(kind, sizeof kind, "recording:%" PRIu32 "/%" PRIu32 "@%.17g", parts > 0 ? sf_ranks_rank() : 0,
              parts, how->rate_hz);
     int status = sf_apart_read(&parcel, kind, path, how->stream, progress, error);
     return status == SF_OK ? sf_recording_take(recording, &parcel, path, true, error) : status;
 }
 
-/* What kind of a thing that can be read it is. */
+/* The kind of a readable path. */
 typedef enum path_kind { TEXT, HDF5, MATLAB, FOLDER } path_kind;
 
 static int check_path(const char *path, path_kind *kind, sf_error *error)
@@ -317,7 +317,7 @@ int sf_recording_spare(const char *path, sf_error *error)
 {
     struct stat found;
     if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0)
-        return SF_OK; /* creating it will tell what is wrong, if anything is */
+        return SF_OK; /* creating the file will report any problem */
     bool spared;
     if (sf_hdf_has_signature(path)) {
         sf_hdf_about about;

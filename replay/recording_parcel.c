@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The numbers of a unit, and of a recording. */
+/* Numeric members of a unit, and of a recording. */
 typedef struct unit_row {
     double x_um, y_um;
     int32_t kind, electrode;
@@ -65,7 +65,7 @@ static int put_ordered(void *context, const sf_spike *ordered, size_t first, siz
                : SF_NO_MEMORY;
 }
 
-/* Many, so that there is no room for all of them twice. */
+/* Writes spikes in place, because there may be no memory for a second copy. */
 static int put_spikes(sf_parcel_writer *parcel, sf_recording *recording, bool in_order)
 {
     sf_spike *spikes = recording->spikes;
@@ -192,7 +192,7 @@ static int take_notes(sf_recording *recording, sf_parcel *parcel, sf_error *erro
     return status == SF_OK && parcel->damaged ? sf_parcel_refuse(recording->path, error) : status;
 }
 
-/* Every rank has read a part: now each has all spikes, in memory of its own. */
+/* Every rank has read a part: exchanges them, so that each has all spikes, in its own memory. */
 static int join_parts(sf_recording *recording, sf_error *error)
 {
     void *spikes;
@@ -232,7 +232,7 @@ static int take_all(sf_recording *recording, sf_parcel *parcel, const char *path
     if (status == SF_OK && parcel->damaged) status = sf_parcel_refuse(path, error);
     bool joined = recording->is_part && joins;
     if (status == SF_OK && joined) status = join_parts(recording, error);
-    if (status == SF_OK && joined) /* now that all rows are in the order of the file */
+    if (status == SF_OK && joined) /* possible now that all rows are in file order */
         status = sf_sessions_take(recording, NULL, SF_SESSION_ANY, error);
     return status == SF_OK ? sf_recording_finish(recording, error)
                            : status; /* order and times, as of any file */

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A recording from an HDF5 file on its way from the reading program (io/apart.h). */
+/** Transfers a recording from the reading program (io/apart.h) to the main process. */
 #ifndef SF_REPLAY_RECORDING_PARCEL_H
 #define SF_REPLAY_RECORDING_PARCEL_H
 
 #include "core/recording.h"
 #include "io/hdf.h"
 
-/** What the reading program does: reads the file and hands the recording over. */
+/** In the reading program: reads the file and writes the recording to the parcel. */
 int sf_recording_put(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
-/** The same of a part alone: SF_USAGE where the layout cannot be read so. */
+/** The same for one part of the spikes: SF_USAGE if the layout cannot be read in parts. */
 int sf_recording_put_piece(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
-/** The recordings that the file holds side by side. */
+/** In the reading program: lists the file's recordings. */
 int sf_recording_put_streams(sf_parcel_writer *parcel, const sf_hdf_input *input, sf_error *error);
 
 /**
- * And what its answer holds, which is not believed: SF_DATA. The recording takes the parcel over, also on
- * failure, and its spikes and markers stay in it. `joins`: where ranks have a part each, all then have the
- * whole.
+ * In the main process: reads the parcel, which is untrusted: SF_DATA. The recording takes ownership of the
+ * parcel, also on failure; spikes and markers stay in it. `joins`: every rank has read one part, and all get
+ * the whole.
  */
 int sf_recording_take(sf_recording *recording, sf_parcel *parcel, const char *path, bool joins,
                       sf_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The source `replay`: a file of a recording, played as if it were live. */
+/** The source `replay`: plays a recording from a file as if it were live. */
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -14,7 +14,7 @@
 typedef struct replay_settings {
     sf_source_settings common;
     const char *recording, *speed;
-    const char *stream, *kind, *columns; /* as the options of their names, or NOT_SAID */
+    const char *stream, *kind, *columns; /* as the options of the same names, or NOT_SAID */
     double rate_hz;
 } replay_settings;
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* A status counts what came until then, and its time is that of the windows. */
+/* A status counts everything up to its time, which is that of the windows. */
 #define AROUND_NS (2 * SF_SECOND)
 #define LEAST_EXPECTED 30.0
 
@@ -23,7 +23,7 @@ static const char *const cause_texts[CAUSES] = {"came too late",
 
 /* ---- tables of /results ---- */
 
-/* A column of a table, as signed numbers. Where the layout of the file had no such field all are 0. */
+/* A column of a table, as signed integers; all 0 if the layout of the file had no such field yet. */
 typedef struct column {
     int64_t *values;
     size_t count;
@@ -84,7 +84,7 @@ static uint64_t natural(int64_t value)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* What was missed is known in the end; before, and of senders that never tell, frames are. */
+/* Missed spikes are known at the end; before, and for senders that never report them, missed frames are. */
 static void add_source(account *to, const table *sources, size_t row)
 {
     for (int i = LATE; i <= UNKNOWN_UNIT; i++)
@@ -94,14 +94,14 @@ static void add_source(account *to, const table *sources, size_t row)
     to->lost[FRAMES] += missing < 0 ? natural(at(&sources->columns[FIELDS_FROM + FRAMES], row)) : 0;
 }
 
-/* A run may have several recorders. Where older files do not say which one is their own, it may be any. */
+/* A run may have several recorders. Older files do not say which one wrote them, so it may be any. */
 static bool is_own(const table *sinks, size_t row)
 {
     const column *own = &sinks->columns[FIELDS_FROM + 1];
     return own->values == NULL || at(own, row) != 0;
 }
 
-/* Rows of one status follow each other, in the order of statuses. */
+/* Rows of one status are consecutive, in the order of statuses. */
 static void take_rows(account *to, int64_t seq, const table *sources, size_t *source, const table *sinks,
                       size_t *sink)
 {
@@ -119,7 +119,7 @@ typedef struct accounts {
     size_t count;
 } accounts;
 
-/* A file that is not the first of its run begins to count at its first status. */
+/* A file that is not the first of its run starts counting at its first status. */
 static bool is_later_part(const sf_hdf_input *input)
 {
     double part;
@@ -162,7 +162,7 @@ static int read_accounts(accounts *all, const sf_hdf_input *input, sf_error *err
 
 /* ---- where whole stretches are gone ---- */
 
-/* What was lost between two statuses; spikes of unknown units are none of what is analysed. */
+/* Number lost between two statuses, without spikes of unknown units, which are not analysed. */
 static uint64_t lost_between(const accounts *all, size_t i)
 {
     uint64_t lost = 0;
@@ -173,7 +173,7 @@ static uint64_t lost_between(const accounts *all, size_t i)
     return lost;
 }
 
-/* How many were lost about the time of a stretch. */
+/* Number of spikes lost around an interval. */
 static uint64_t lost_about(const accounts *all, sf_span stretch)
 {
     uint64_t lost = 0;
@@ -199,7 +199,8 @@ static int64_t length_of(sf_span span)
     return span.stop_ns - span.start_ns;
 }
 
-/* A stretch without a spike: one where something was lost, or not. */
+/* Records an interval without spikes: as a hole if enough spikes were lost around it, else for the longest
+ * interval without losses. */
 static int take_stretch(holes *found, const accounts *all, sf_span stretch, sf_error *error)
 {
     double expected = (double)length_of(stretch) / (double)found->least_ns * LEAST_EXPECTED;
@@ -214,7 +215,7 @@ static int take_stretch(holes *found, const accounts *all, sf_span stretch, sf_e
     return SF_OK;
 }
 
-/* Stretches without a spike of at least least_ns, where something was lost and where not. */
+/* Finds intervals without spikes of at least least_ns, with and without losses. */
 static int find_holes(holes *found, const accounts *all, hid_t times, size_t rows, const char *path,
                       sf_error *error)
 {
@@ -237,8 +238,7 @@ static int find_holes(holes *found, const accounts *all, hid_t times, size_t row
     return status;
 }
 
-/* Takes a hole, which lies in a span from `*from` on, out of what was observed; there is room for one more.
- */
+/* Removes a hole, which lies in an observed span from `*from` on; there is room for one more span. */
 static void cut_out(sf_recording *recording, size_t *from, sf_span hole)
 {
     sf_span *spans = recording->observed;

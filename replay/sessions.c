@@ -14,9 +14,10 @@
 #define STEP_BACK_NS SF_SECOND
 #define FEW_STEPS 8 /* that any clock may take back, */
 #define SPIKES_OF_A_STEP                                                                                     \
-    20 /* and beyond that, one in so many spikes; with more they are in no order at all */
+    20 /* and beyond that, one step in this number of spikes; with more they are in no order                 \
+        */
 #define MOST_LISTED 16
-#define BETWEEN_NS SF_SECOND /* what lies at least between sessions that are joined */
+#define BETWEEN_NS SF_SECOND /* minimum gap between joined sessions */
 
 typedef struct sessions {
     size_t count;           /* 1: the clock does not step back */
@@ -25,7 +26,7 @@ typedef struct sessions {
     sf_span *spans;         /* of its spikes */
     bool by_unit;           /* else by the order of the file */
     size_t stepping, fired; /* units */
-    int64_t period_ns;      /* of a counter that overflowed; 0: of none */
+    int64_t period_ns;      /* period of a counter that overflowed; 0: none */
     sf_text said;           /* which unit steps back */
 } sessions;
 
@@ -66,8 +67,8 @@ static void say_steps(sessions *found, const sf_recording *recording, const unit
                    found->stepping, recording->units.count);
 }
 
-/* The session of each spike by how often the clock has stepped back before it: in the order of the file,
- * where that has units among each other, else in the train of each unit. */
+/* Numbers the session of each spike by the number of steps back of the clock before it: in file order if the
+ * file interleaves units, else within the train of each unit. */
 static void number_spikes(sessions *found, const sf_recording *recording, unit_clock *clocks)
 {
     size_t step = 0;
@@ -83,7 +84,7 @@ static void number_spikes(sessions *found, const sf_recording *recording, unit_c
     }
 }
 
-/* found->count, 1 where units do not step back or too often to be sessions, and what is said of them. */
+/* Sets found->count (1 if units do not step back, or too often to be sessions) and the description. */
 static void look_for_steps(sessions *found, const sf_recording *recording, unit_clock *clocks)
 {
     size_t changes = 0, changes_back = 0, steps = 0, first = SIZE_MAX, most = 0,
@@ -139,7 +140,7 @@ static int measure_sessions(sessions *found, const sf_recording *recording, sf_e
 
 /* ---- a counter that overflowed ---- */
 
-/* The step of the clock in ns: as the file says, else of all times in order. 0: not known. */
+/* Step of the clock in ns: as the file states, else estimated from all sorted times. 0: unknown. */
 static int find_tick(double *tick_ns, const sf_recording *recording, sf_error *error)
 {
     const char *rate = sf_recording_metadata(recording, "sampling_rate");
@@ -160,8 +161,8 @@ static int find_tick(double *tick_ns, const sf_recording *recording, sf_error *e
     return status;
 }
 
-/* True where every session but the last ends at the counter's last value, and every one but the first begins
- * at its least, both as nearly as its spikes are apart. `rounded`: its step was, to a nanosecond. */
+/* True if every session but the last ends at the maximum of the counter, and every one but the first begins
+ * at its minimum, within the distance of spikes. `rounded`: the step was rounded to a nanosecond. */
 static bool overflows(const sessions *found, double period_ns, double top_ns, bool rounded)
 {
     double low_ns = top_ns - period_ns, inaccuracy = rounded ? 4294967296.0 / 2 : 0;
@@ -286,7 +287,7 @@ static int refuse_session(const sf_recording *recording, const sessions *found, 
 
 /* ---- what is taken ---- */
 
-/* The times by which sessions are later than the file says, so that they follow each other. */
+/* Time to add to each session, so that sessions follow each other. */
 static int find_shifts(int64_t **shifts, const sessions *found, sf_error *error)
 {
     if ((*shifts = sf_alloc(found->count, sizeof **shifts)) == NULL) return sf_fail_memory(error);
@@ -301,7 +302,8 @@ static int find_shifts(int64_t **shifts, const sessions *found, sf_error *error)
     return SF_OK;
 }
 
-/* Markers of one session, or of all with its shift; none where their own order does not tell the sessions. */
+/* Keeps the markers of one session, or shifts those of all; none if their own order does not show the
+ * sessions. */
 static void take_markers(sf_recording *recording, const sessions *found, sf_session asked,
                          const int64_t *shifts)
 {
@@ -319,11 +321,11 @@ static void take_markers(sf_recording *recording, const sessions *found, sf_sess
     recording->marker_count = kept;
 }
 
-/* What was observed of a session is what the file says of these times, as far as its spikes reach. */
+/* The observed time of a session is that of the file, clipped to the span of the session's spikes. */
 static void clip_observed(sf_recording *recording, sf_span span)
 {
     sf_recording_clip_observed(recording, span);
-    recording->recorded = (sf_span){0, 0}; /* of which of the sessions the file says it, nobody knows */
+    recording->recorded = (sf_span){0, 0}; /* the file does not say to which session it applies */
     recording->declared = false;
 }
 
@@ -335,7 +337,7 @@ static int tell(sf_recording *recording, const char *key, sf_text *text, sf_erro
     return status;
 }
 
-/* What was done with the clock, once markers were taken; there were `markers` of them. */
+/* Describes what was done with the clock, after the markers were taken; there were `markers` of them. */
 static int tell_clock(sf_recording *recording, sf_text *told, size_t markers, sf_error *error)
 {
     if (markers > 0 && recording->marker_count == 0)
@@ -356,7 +358,8 @@ static int take_one(sf_recording *recording, const sessions *found, sf_session a
     return tell_clock(recording, &told, markers, error);
 }
 
-/* One after the other, with nothing recorded between them; after an overflow the counter goes on. */
+/* Puts sessions in sequence, with unrecorded gaps between them; after an overflow the counter continues
+ * without a gap. */
 static int join(sf_recording *recording, const sessions *found, sf_error *error)
 {
     int64_t *shifts = NULL;
@@ -405,7 +408,7 @@ static int tell_overlay(sf_recording *recording, const sessions *found, const ch
     return tell(recording, "sessions", &names, error);
 }
 
-/* What was said of another file, whose order of spikes is lost. */
+/* Removes the description of another file, whose order of spikes is lost. */
 static void forget_sessions(sf_recording *recording)
 {
     for (size_t i = 0; i < recording->metadata_count; i++) {

@@ -19,7 +19,7 @@
 #define BINS_PER_SIGMA 8
 #define PULSE_NS (SF_SIMULATION_APART_NS / 2)
 
-/* What a stream of random numbers is for; the low half of its number is the unit or the chain. */
+/* Purpose of a stream of random numbers; the low half of its number is the unit or the chain. */
 typedef enum purpose { FOR_UNIT, FOR_TRAIN, FOR_DUPLICATES, FOR_CHAIN, FOR_BURSTS } purpose;
 
 typedef struct planted_spike {
@@ -28,7 +28,7 @@ typedef struct planted_spike {
     size_t occurrence;
 } planted_spike;
 
-/* One unit on its way through the recording. */
+/* State of a unit during the simulation. */
 typedef struct train {
     sf_random random, duplicate_random;
     double amplitude;            /* mean, in microvolts */
@@ -39,7 +39,7 @@ typedef struct train {
 
 struct sf_simulation {
     sf_simulation_settings settings;
-    int64_t dead_ns; /* the refractory time, at least one tick: no unit fires twice at once */
+    int64_t dead_ns; /* refractory time, at least one tick, so that no unit fires twice at once */
     double hazard;   /* a second */
     uint32_t columns;
     sf_recording about;
@@ -53,7 +53,7 @@ struct sf_simulation {
     int64_t slice_ns, slice_start, slice_stop;
     size_t bins;
     double bin_ns;
-    double *accumulated; /* hazard from the start of the slice to each edge of its bins: bins + 1 */
+    double *accumulated; /* hazard accumulated from the start of the slice to each bin edge: bins + 1 */
     sf_spike *spikes;
     size_t spike_count, spike_capacity;
     sf_spike *later; /* duplicates that belong to a later slice */
@@ -117,7 +117,7 @@ int sf_simulation_units(sf_units *units, const sf_simulation_settings *settings,
     return status;
 }
 
-/* Every marker_every_ns a 10 ms pulse on TTL line 0 and a text that numbers it. */
+/* Every marker_every_ns, a 10 ms pulse on TTL line 0 and a numbered text. */
 static int plan_markers(sf_simulation *simulation, sf_error *error)
 {
     sf_recording *about = &simulation->about;
@@ -153,7 +153,7 @@ static int plan_about(sf_simulation *simulation, sf_error *error)
     return status == SF_OK ? plan_markers(simulation, error) : status;
 }
 
-/* The next event of a Poisson process after *time_ns; false where it lies beyond stop_ns. */
+/* Next event of a Poisson process after *time_ns; false if it lies beyond stop_ns. */
 static bool next_event(sf_random *random, double rate_hz, int64_t *time_ns, int64_t stop_ns)
 {
     double gap_ns = sf_random_exponential(random) / rate_hz * 1e9;
@@ -185,11 +185,11 @@ static int64_t draw_delay(sf_random *random, sf_delay delay, int64_t jitter_ns)
         int64_t drawn = middle + llround((double)jitter_ns * sf_random_normal(random));
         if (drawn > delay.low_ns && drawn <= delay.high_ns) return drawn;
     }
-    /* A jitter much wider than the interval is as good as uniform inside it. */
+    /* A jitter much wider than the interval is practically uniform inside it. */
     return delay.low_ns + 1 + (int64_t)sf_random_below(random, (uint64_t)(delay.high_ns - delay.low_ns));
 }
 
-/* Unless it would end after the recording. */
+/* Plans an occurrence, unless it would end after the recording. */
 static int plan_occurrence(sf_simulation *simulation, size_t chain, int64_t start, sf_random *random,
                            size_t *capacity, sf_error *error)
 {
@@ -208,7 +208,7 @@ static int plan_occurrence(sf_simulation *simulation, size_t chain, int64_t star
     return SF_OK;
 }
 
-/* At random times, and after some of the pulses. */
+/* Plans occurrences at random times, and after some of the pulses. */
 static int plan_chain(sf_simulation *simulation, size_t chain, double rate_hz, size_t *capacity,
                       sf_error *error)
 {
@@ -265,7 +265,7 @@ static int list_planted(sf_simulation *simulation, sf_error *error)
     return SF_OK;
 }
 
-/* Gives up the later of two occurrences that have spikes of one unit within the refractory time. */
+/* Drops the later of two occurrences that have spikes of one unit within the refractory time. */
 static int reject_collisions(sf_simulation *simulation, sf_error *error)
 {
     sf_truth *truth = &simulation->truth;
@@ -331,7 +331,7 @@ static int plan_trains(sf_simulation *simulation, sf_error *error)
     return SF_OK;
 }
 
-/* Slices of about SLICE_SPIKES spikes; bins so narrow that a bump is nearly straight within one. */
+/* Plans slices of about SLICE_SPIKES spikes, with bins so narrow that a bump is nearly linear within one. */
 static int plan_slices(sf_simulation *simulation, sf_error *error)
 {
     const sf_simulation_settings *settings = &simulation->settings;
@@ -415,7 +415,7 @@ static double normal_distribution(double z)
     return 0.5 * erfc(-z * M_SQRT1_2);
 }
 
-/* The hazard that has accumulated from the start of the slice to each edge of its bins. */
+/* Accumulates the hazard from the start of the slice to each bin edge. */
 static void accumulate_hazard(sf_simulation *simulation)
 {
     double sigma = (double)simulation->settings.burst_sigma_ns;
@@ -442,7 +442,7 @@ static double accumulated_at(const sf_simulation *simulation, int64_t time_ns)
     return edge[0] + (place - (double)bin) * (edge[1] - edge[0]);
 }
 
-/* The inverse: when so much has accumulated. `value` lies under the last edge's. */
+/* The inverse: time at which `value` has accumulated, which is less than at the last edge. */
 static int64_t time_of_accumulated(const sf_simulation *simulation, double value)
 {
     size_t low = 0, high = simulation->bins; /* accumulated[low] <= value < accumulated[high] */
@@ -476,7 +476,8 @@ static int fire(sf_simulation *simulation, uint32_t unit, int64_t time_ns, sf_er
                      (sf_spike){time_ns, unit, (float)amplitude}, error);
 }
 
-/* One unit through the slice: it fires where its accumulated hazard is used up, and at its planted spikes. */
+/* Simulates one unit through the slice: it fires when its accumulated hazard reaches the drawn value, and at
+ * its planted spikes. */
 static int make_train(sf_simulation *simulation, uint32_t unit, sf_error *error)
 {
     train *it = &simulation->trains[unit];
@@ -518,7 +519,8 @@ static uint32_t draw_neighbour(const sf_simulation *simulation, uint32_t unit, s
     return found[sf_random_below(random, count)];
 }
 
-/* Lets neighbours detect this slice's spikes again, then adds every duplicate that falls into the slice. */
+/* Draws second detections of this slice's spikes by neighbours, then adds every duplicate that falls into the
+ * slice. */
 static int add_duplicates(sf_simulation *simulation, sf_error *error)
 {
     int status = SF_OK;
@@ -548,7 +550,7 @@ static int add_duplicates(sf_simulation *simulation, sf_error *error)
     return status;
 }
 
-/* A unit fires once at a time: a duplicate on the very nanosecond of another spike of its unit is not there.
+/* A unit fires once at a time, so a duplicate at the same nanosecond as another spike of its unit is removed.
  */
 static void remove_repeats(sf_simulation *simulation)
 {

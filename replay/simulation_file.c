@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulations into files of synfire's own layout. */
+/* Writes simulations to files of synfire's own layout. */
 #include "core/error.h"
 #include "io/layout.h"
 #include "replay/recording_file.h"

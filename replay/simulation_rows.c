@@ -4,7 +4,8 @@
 #include "core/row_macros.h"
 #include "replay/simulation_settings.h"
 
-#define LONGEST_NS 0x1p61 /* a start, a duration and the delays of a chain still add up */
+/* Bound at which the sum of a start, a duration and the delays of a chain does not overflow. */
+#define LONGEST_NS 0x1p61
 
 static const sf_simulation_settings usual = {
     .seed = 1,
@@ -19,7 +20,7 @@ static const sf_simulation_settings usual = {
     .evoked_after_ns = 10 * SF_MILLISECOND,
 };
 
-/* In the order in which a file says how it was made. */
+/* In the order in which a file lists the settings of its simulation. */
 #define ROW sf_simulation_settings
 static const sf_key rows[] = {
     WHOLE("unit_count", unit_count, 1, 1000000, .argument = "N",

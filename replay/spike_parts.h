@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Parts of a recording's spikes that threads fill one beside the other (core/thread.h cuts them). */
+/** Parts of a recording's spikes that threads fill in parallel (core/thread.h divides them). */
 #ifndef SF_REPLAY_SPIKE_PARTS_H
 #define SF_REPLAY_SPIKE_PARTS_H
 
@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-/** Where a part's spikes begin, and how many there are: fewer than there is room for before the next one. */
+/** Start and number of a part's spikes; the number may be smaller than the room before the next part. */
 typedef struct sf_spike_part {
     size_t begin, count;
 } sf_spike_part;
 
-/** Moves the parts together, behind the first of them. The number of all spikes up to their end. */
+/** Closes the gaps by moving the parts behind the first of them. Returns the index after the last spike. */
 static inline size_t sf_spike_parts_close(sf_spike *spikes, const sf_spike_part *parts, size_t count)
 {
     size_t end = parts[0].begin + parts[0].count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sortings that SpikeInterface saved: format='numpy_folder' (spikes.npy of sample, unit and segment;
- * numpysorting_info.json), or as it was before 0.99 format='npz_folder' (sorting_cached.npz: an archive of
- * arrays). A segment is a recording of its own.
+ * Sortings saved by SpikeInterface: format='numpy_folder' (spikes.npy of sample, unit and segment;
+ * numpysorting_info.json) or, before 0.99, format='npz_folder' (sorting_cached.npz: an archive of arrays).
+ * Each segment is a separate recording.
  */
 #include "replay/folder.h"
 
@@ -33,7 +33,7 @@ static bool is_archive(const char *path)
 
 /* ---- archives ---- */
 
-/* An archive alone, as NpzSortingExtractor writes it under any name. */
+/* A single archive, as NpzSortingExtractor writes it under any name. */
 static bool is_lone_archive(const char *path)
 {
     const char *suffix = strrchr(path, '.');
@@ -53,7 +53,7 @@ static int add_name(void *context, const char *name, sf_error *error)
     return sf_units_intern(context, name, &unit, error);
 }
 
-/* The names of units, where these are no numbers. */
+/* Reads the names of units, unless these are numbers. */
 static int load_names(sf_units *names, const char *path, sf_error *error)
 {
     sf_npy npy;
@@ -78,7 +78,7 @@ static int find_name(void *context, const char *name, sf_error *error)
     return SF_OK;
 }
 
-/* Numbers; of names, which of those they are, or -1. */
+/* Reads numbers; for names, the index of each in the list of names, or -1. */
 static int load_member(int64_t **values, size_t *count, const char *path, const char *name,
                        const sf_units *names, sf_error *error)
 {
@@ -102,7 +102,7 @@ static int load_member(int64_t **values, size_t *count, const char *path, const 
 typedef struct sorting {
     double rate_hz;
     int64_t segments;
-    bool is_one;               /* an archive of one segment, without numbers of segments */
+    bool is_one;               /* an archive of one segment, whose arrays have no segment number */
     json_t *info;              /* of a folder; NULL: of an archive, */
     sf_units names;            /* whose units may have names */
     char file[SF_FOLDER_PATH]; /* of the spikes, or the archive */
@@ -124,7 +124,7 @@ static int open_folder(sorting *it, const char *path, sf_error *error)
     return SF_OK;
 }
 
-/* What spikeextractors wrote has one segment, whose arrays have no number. */
+/* Archives of spikeextractors have one segment, whose arrays have no number. */
 static void member_of(char name[64], const sorting *it, const char *what, int64_t segment)
 {
     if (it->is_one)
@@ -204,7 +204,7 @@ static int list_segments(sf_streams *streams, const char *path, sf_error *error)
 /* ---- spikes ---- */
 
 typedef struct columns {
-    int64_t *samples, *labels; /* labels: indices of units, or their ids where these are numbers */
+    int64_t *samples, *labels; /* labels: indices of units, or their ids if these are numbers */
     size_t count;
 } columns;
 

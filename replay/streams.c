@@ -57,8 +57,8 @@ static int refuse(const sf_streams *streams, const char *asked, const char *path
     return status;
 }
 
-/* True where exactly one is of this name, or begins with it up to a slash; or there are none to choose from.
- */
+/* True if exactly one stream has this name or begins with it and a slash; or if there are none to choose
+ * from. */
 static bool find(const sf_streams *streams, const char *asked, const char **chosen)
 {
     size_t length = asked != NULL ? strlen(asked) : 0, begin_so = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reader of synfire's own layout (io/layout.h), also of files that a killed recorder left behind. */
+/* Reader of synfire's own layout (io/layout.h), including files that a killed recorder left behind. */
 #include "replay/reader.h"
 #include "replay/run_losses.h"
 
@@ -37,7 +37,7 @@ static void free_columns(column *columns, size_t count)
     }
 }
 
-/* Reads all columns; *rows is their common length, or the shortest where the writer was not done. */
+/* Reads all columns; *rows is their common length, or the shortest if the writer had not finished. */
 static int read_columns(column *columns, size_t count, size_t *rows, const sf_hdf_input *input,
                         sf_error *error)
 {
@@ -84,7 +84,7 @@ static int read_units(sf_recording *recording, const sf_hdf_input *input, sf_err
     return status;
 }
 
-/* Rows before the first that was announced and never written. */
+/* Number of rows before the first one that was allocated and never written. */
 static size_t written_rows(const int64_t *times, size_t rows)
 {
     size_t written = 0;
@@ -95,7 +95,7 @@ static size_t written_rows(const int64_t *times, size_t rows)
 
 /* ---- spikes ---- */
 
-/* Spikes are read in parts that stay in the cache while columns become records. */
+/* Spikes are read in blocks that stay in the cache while columns become records. */
 #define BLOCK 32768
 
 enum { TIME, UNIT, AMPLITUDE, SPIKE_COLUMNS };
@@ -109,14 +109,14 @@ typedef struct spike_block {
 typedef struct spike_columns {
     hid_t ids[SPIKE_COLUMNS];
     size_t lengths[SPIKE_COLUMNS];
-    size_t rows;        /* the common length, or the shortest where the writer was not done */
+    size_t rows;        /* common length, or the shortest if the writer had not finished */
     size_t first, last; /* of these, those asked for */
 } spike_columns;
 
 static const char *const column_paths[SPIKE_COLUMNS] = {"/spikes/time_ns", "/spikes/unit",
                                                         "/spikes/amplitude"};
 
-/* Another program wrote what is no unsigned integer. */
+/* Refuses a type other than unsigned integer, which another program must have written. */
 static int check_units(hid_t units, const char *path, sf_error *error)
 {
     hid_t type = H5Dget_type(units);
@@ -154,8 +154,8 @@ static int read_block(spike_block *block, const spike_columns *columns, size_t s
                        start);
 }
 
-/* Appends the rows of a block, of those from `first` on; *done is set at the first one that was announced and
- * never written. */
+/* Appends the rows of a block from `first` on; sets *done at the first one that was allocated and never
+ * written. */
 static int take_block(sf_recording *recording, const spike_block *block, size_t first, size_t count,
                       bool *done, const sf_hdf_input *input, sf_error *error)
 {
@@ -196,7 +196,7 @@ static int take_spikes(sf_recording *recording, const spike_columns *columns, co
     return status;
 }
 
-/* Of a file that is not whole it is not known how many rows there are: it is read in one part. */
+/* An unfinished file has an unknown number of rows, so it is read in one part. */
 static int choose_rows(spike_columns *columns, sf_recording *recording, const sf_hdf_input *input,
                        sf_error *error)
 {
@@ -321,7 +321,7 @@ static int read_spans(sf_recording *recording, const sf_hdf_input *input, sf_err
     return SF_OK;
 }
 
-/* What the attribute `synfire` says, and that this program can read it. */
+/* Checks the attribute `synfire`, and that this program can read that kind. */
 static int check_kind(sf_recording *recording, const sf_hdf_input *input, sf_error *error)
 {
     sf_text kind = {0};
@@ -349,7 +349,7 @@ static int check_kind(sf_recording *recording, const sf_hdf_input *input, sf_err
     return status;
 }
 
-/* A span that is still open tells of a writer that did not finish, also after h5clear made the file a normal
+/* The recorded span is still open if the writer did not finish, even after h5clear has made the file a normal
  * one. */
 static bool is_unfinished(const sf_hdf_input *input)
 {

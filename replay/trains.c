@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spikes as layouts store them: trains in seconds, one after the other, or samples with the unit of each. */
+/* Spikes as layouts store them: trains in seconds, concatenated, or samples with the unit of each. */
 #include "replay/reader.h"
 
 #include "core/error.h"
@@ -43,7 +43,7 @@ static int take_time(int64_t *time_ns, double seconds, const sf_trains_in_second
     return SF_OK;
 }
 
-/* Rows first .. last - 1 of all trains, of which `seconds` has the times, behind those that are there. */
+/* Appends rows first .. last - 1 of all trains; `seconds` holds their times. */
 static int take_values(sf_recording *recording, const sf_trains_in_seconds *trains, const double *seconds,
                        size_t first, size_t last, sf_error *error)
 {
@@ -95,8 +95,7 @@ static int read_column(void *seconds, const sf_trains_in_seconds *trains, size_t
                        "damaged: spike time %zu and those after it cannot be read", first);
 }
 
-/* Rows first .. first + count - 1 of all trains, one after the other, as nanoseconds; what is no time is
- * refused. */
+/* Reads rows first .. first + count - 1 of all trains as nanoseconds; refuses invalid times. */
 static int read_times(int64_t *times_ns, const sf_trains_in_seconds *trains, size_t train, size_t first,
                       size_t count, sf_error *error)
 {
@@ -110,14 +109,13 @@ static int read_times(int64_t *times_ns, const sf_trains_in_seconds *trains, siz
     return status;
 }
 
-/* ---- where a stretch of the stream begins ----
+/* ---- where a part of the stream begins ----
  *
- * A stretch: the spikes of all trains together, in the order of time and unit, from one number of them to
- * another. Of each train a search finds where its share begins by looking at few of its rows, so nothing but
- * the stretch is read. */
+ * The stream is the spikes of all trains together, ordered by time and unit; a part is a range of it. A
+ * search finds where the part begins in each train by reading few of its rows, so that only the part itself
+ * is read. */
 
-/* Between two times, the rows of each train: before `low_ns` there are `low` of them, before `high_ns`
- * `high`. */
+/* For each train, the number of rows before two times: `low` before `low_ns`, `high` before `high_ns`. */
 typedef struct bracket {
     int64_t low_ns, high_ns;
     size_t *low, *high, *middle;
@@ -129,13 +127,13 @@ static size_t begin_of(const sf_trains_in_seconds *trains, size_t train)
     return train > 0 ? trains->ends[train - 1] : 0;
 }
 
-/* The place in between where the share would be if all were even. */
+/* Interpolates linearly, as if spikes were evenly spread. */
 static uint64_t between(uint64_t length, uint64_t share, uint64_t whole)
 {
     return whole > 0 ? (uint64_t)((unsigned __int128)length * share / whole) : length / 2;
 }
 
-/* How many spikes of the train are before `time_ns`: guessed, and every other time by halves, as trains need
+/* Number of spikes of the train before `time_ns`: alternates interpolation and bisection, because trains need
  * not be even. */
 static int count_before(size_t *count, size_t train, int64_t time_ns, const bracket *b,
                         const sf_trains_in_seconds *trains, sf_error *error)
@@ -205,7 +203,7 @@ static void swap(size_t **a, size_t **b)
     *b = was;
 }
 
-/* Until what is before the lower time is at most `row`, and what is not after it is more. */
+/* Narrows until at most `row` spikes are before the lower time, and more than that not after it. */
 static int narrow(bracket *b, size_t row, const sf_trains_in_seconds *trains, sf_error *error)
 {
     int status = SF_OK;
@@ -229,7 +227,7 @@ static int narrow(bracket *b, size_t row, const sf_trains_in_seconds *trains, sf
     return status;
 }
 
-/* Of those at the same time, units in their order. */
+/* Among spikes at the same time, takes units in order. */
 static void take_first_units(size_t *begins, const bracket *b, size_t row, size_t count)
 {
     size_t missing = row > b->all_low ? row - b->all_low : 0;
@@ -241,8 +239,8 @@ static void take_first_units(size_t *begins, const bracket *b, size_t row, size_
     }
 }
 
-/* begins[i] becomes how many of the first `row` spikes of the stream are of train i. Of trains that do not
- * ascend nothing follows: take_between holds their ends together. */
+/* Sets begins[i] to how many of the first `row` spikes of the stream belong to train i. For trains that do
+ * not ascend the result is meaningless; take_between checks the ends. */
 static int stretch_begins(size_t *begins, size_t row, const sf_trains_in_seconds *trains, sf_error *error)
 {
     size_t count = trains->count;
@@ -258,7 +256,7 @@ static int stretch_begins(size_t *begins, size_t row, const sf_trains_in_seconds
 
 /* ---- taking ---- */
 
-/* Rows as they come, in blocks, as their seconds are not needed beside them. */
+/* Reads rows in file order, in blocks, because their seconds are not needed afterwards. */
 static int take_rows(sf_recording *recording, const sf_trains_in_seconds *trains, size_t first, size_t last,
                      sf_error *error)
 {
@@ -273,7 +271,7 @@ static int take_rows(sf_recording *recording, const sf_trains_in_seconds *trains
     return status;
 }
 
-/* From where `begins` has it in each train to where `ends` does. */
+/* Reads, of each train, the rows from `begins` to `ends`. */
 static int take_between(sf_recording *recording, const sf_trains_in_seconds *trains, const size_t *begins,
                         const size_t *ends, size_t most, sf_error *error)
 {
@@ -294,7 +292,7 @@ static int take_between(sf_recording *recording, const sf_trains_in_seconds *tra
     return status == SF_OK && recording->spike_count < most ? refuse_order(trains, error) : status;
 }
 
-/* A piece of the stream: those spikes that would be there, if all were read and put in order. */
+/* Reads a part of the stream: exactly the spikes it would have if all were read and sorted. */
 static int take_stretch(sf_recording *recording, const sf_trains_in_seconds *trains, size_t first,
                         size_t last, sf_error *error)
 {
@@ -328,7 +326,7 @@ int sf_trains_take(sf_recording *recording, const sf_trains_in_seconds *trains, 
 
 /* ---- samples ---- */
 
-/* 64 bits of mantissa hold a product of samples and 1e9 up to 9e12 samples without loss. */
+/* A 64-bit mantissa holds the product of samples and 1e9 exactly up to 9e12 samples. */
 bool sf_samples_to_ns(int64_t samples, double rate_hz, int64_t *time_ns)
 {
     long double ns = roundl((long double)samples * 1e9L / (long double)rate_hz);
@@ -337,8 +335,7 @@ bool sf_samples_to_ns(int64_t samples, double rate_hz, int64_t *time_ns)
     return fits;
 }
 
-/* A counter without a sign has -12 as 2^64 - 12, which is more than fits, or as 2^32 - 12, far beyond the
- * others. */
+/* An unsigned counter stores -12 as 2^64 - 12, which does not fit, or as 2^32 - 12, far beyond the others. */
 static int refuse_unsigned(const sf_spikes_in_samples *spikes, const char *path, sf_error *error)
 {
     const int64_t end = INT64_C(1) << 32, span = INT64_C(1) << 20;

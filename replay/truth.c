@@ -104,7 +104,7 @@ static int take_episodes(sf_truth *truth, sf_parcel *parcel, const char *path, c
     return SF_OK;
 }
 
-/* Joins the two columns; each row must name a chain. */
+/* Joins the two columns; each row must name an existing chain. */
 static int take_occurrences(sf_truth *truth, sf_parcel *parcel, const char *path, sf_error *error)
 {
     size_t count, time_count;

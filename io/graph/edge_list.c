@@ -23,11 +23,11 @@ typedef struct reader {
     size_t file_bytes;
     sf_vertex_names names;
     bool wide;     /* an id is greater than that of any vertex of such a file */
-    uint64_t *ids; /* of the vertices, ascending; NULL: an id is its vertex */
+    uint64_t *ids; /* ids of the vertices, ascending; NULL: an id is its vertex */
     size_t id_count, id_capacity;
 } reader;
 
-/* A comment or, of pairs, what heads them. */
+/* A comment or, for pairs, a heading. */
 static bool is_comment(const sf_scan *scan)
 {
     static const char *const headings[] = {"source", "from", "src", "pre"};
@@ -51,7 +51,7 @@ static bool detect(const char *start, size_t size)
     return false;
 }
 
-/* The scan stands behind the comment's sign. */
+/* The scan is positioned after the comment sign. */
 static int read_comment(reader *r, sf_scan comment, sf_error *error)
 {
     uint64_t nodes;
@@ -64,7 +64,7 @@ static int read_comment(reader *r, sf_scan comment, sf_error *error)
     return status;
 }
 
-/* Goes to the next line that is no comment; *found is false at the end. */
+/* Advances to the next line that is no comment; *found is false at the end. */
 static int next_edge(reader *r, bool *found, sf_error *error)
 {
     int status = SF_OK;
@@ -163,7 +163,7 @@ static int read_edge(reader *r, const uint64_t ids[2], sf_error *error)
     return status;
 }
 
-/* All edges, or those before the first that shows that ids are wide. */
+/* Reads all edges, or those before the first one with an id too large for a vertex number. */
 static int read_edges(reader *r, sf_error *error)
 {
     uint64_t most = sf_graph_most_vertices(r->file_bytes);
@@ -180,7 +180,7 @@ static int read_edges(reader *r, sf_error *error)
     return status;
 }
 
-/* Once more from the start, with the ids as names. */
+/* Reads the text again from the start, with ids as names. */
 static int read_wide(reader *r, sf_scan start, sf_error *error)
 {
     sf_edge_list_free(r->list);
@@ -213,7 +213,7 @@ static int parse(sf_edge_list *list, const char *path, const char *text, size_t 
 
 /* ---- with commas ---- */
 
-/* All whole lines that are no comments are two ids, or these and a weight. */
+/* Whether each complete line that is no comment has two ids and at most a weight. */
 static bool detect_pairs(const char *start, size_t size)
 {
     sf_scan scan = sf_scan_start("", start, size);

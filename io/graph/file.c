@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In the order of detection: what is sure first, the edge list last. */
+/* In order of detection: formats with a reliable signature first, the edge list last. */
 static const sf_graph_format *const formats[] = {
 #ifdef SYNFIRE_HAVE_IO
     &sf_graph_hdf5,
@@ -93,7 +93,7 @@ const char *sf_graph_written_only(const char *path)
     return NULL;
 }
 
-/* Bytes of a file for each edge, roughly: for a bar. */
+/* Approximate bytes of a file per edge, for the progress bar. */
 enum { BYTES_OF_AN_EDGE = 12 };
 
 int sf_graph_read(sf_edge_list *list, const char *path, const sf_progress *progress, sf_error *error)
@@ -149,7 +149,7 @@ int sf_graph_write(const sf_csr *csr, const char *path, sf_error *error)
     int status = sf_graph_check_ending(path, error);
     if (status != SF_OK) return status;
     const sf_graph_format *format = find_ending(path);
-    if (format->write != NULL) { /* others by sf_file_write, to which ranks come as well */
+    if (format->write != NULL) { /* text formats are written by sf_file_write, which all ranks call */
         status = sf_ranks_agree(SF_OK, error);
         return status == SF_OK && sf_ranks_rank() == 0 ? format->write(csr, path, error) : status;
     }

@@ -5,6 +5,7 @@
 
 #include "io/graph/file.h"
 
+/** As sf_graph_format.parse. */
 int sf_graphml_parse(sf_edge_list *list, const char *path, const char *text, size_t size, sf_error *error);
 
 #endif

@@ -15,8 +15,8 @@
 
 typedef enum owner { OF_OTHER, OF_NODES, OF_EDGES, OF_BOTH } owner;
 
-/* Where in the file the reader is. An element of GraphML that a place does not expect is refused, and
- * anything else is passed over with all that is in it: what stands inside <data> cannot change what the data
+/* Position of the reader in the file. A GraphML element that is not allowed at a position is refused; any
+ * other element is skipped with all its content, so that elements inside <data> cannot change what the data
  * belong to. */
 typedef enum where {
     BEFORE, /* nothing is open */
@@ -34,9 +34,9 @@ typedef struct key {
     char *name;
     owner owner;
     bool is_text, is_name;
-    bool is_label;              /* of nodes: a name where there is no key for that */
-    bool is_drawn;              /* how yEd draws it: of a node its labels, else nothing that counts */
-    size_t column, edge_column; /* edge_column: the second one of a key for all */
+    bool is_label;              /* node labels: a name if there is no key "name" */
+    bool is_drawn;              /* yEd's drawing: its labels for a node, nothing of use for others */
+    size_t column, edge_column; /* edge_column: the second column of a key for both nodes and edges */
     char *otherwise;            /* <default>, or NULL */
 } key;
 
@@ -46,22 +46,22 @@ typedef struct reader {
     sf_edge_list *list;
     sf_error *error;
     int status;
-    size_t most_cells; /* of all columns: what a file of this length may ask for */
+    size_t most_cells; /* maximum cells of all columns for a file of this length */
     key *keys;
     size_t key_capacity;
     sf_words key_ids; /* numbered as keys */
     sf_words ids;     /* of nodes, numbered as vertices */
-    size_t *lines;    /* where an edge named a node first; 0 once the node was declared */
+    size_t *lines;    /* line at which an edge first named a node; 0 once the node is declared */
     size_t line_capacity;
-    where open[DEEPEST]; /* the elements that are open, from BEFORE on */
+    where open[DEEPEST]; /* the open elements, from BEFORE on */
     size_t depth;
-    size_t passed; /* how many elements are open in the innermost place and passed over */
+    size_t passed; /* number of open, skipped elements within the innermost position */
     bool seen_graph;
     bool has_names;     /* a key for names was declared */
-    size_t label_from;  /* `passed` within yEd's label that is open; 0: none is */
+    size_t label_from;  /* value of `passed` at yEd's open label; 0: none is open */
     bool label_is_read; /* of the node that is open */
     size_t row;         /* of the node or edge that is open */
-    key *data;          /* the key of the <data> that is open; NULL where they are the graph's own */
+    key *data;          /* key of the open <data>; NULL: data of the graph itself */
     sf_text text;
 } reader;
 
@@ -112,7 +112,7 @@ static where outside(const reader *r)
 
 /* ---- nodes */
 
-/* Every key of nodes has a cell for every node, given or not. */
+/* Every node key has a cell for every node, given or not. */
 static bool cells_fit(reader *r)
 {
     const sf_edge_list *list = r->list;
@@ -127,7 +127,7 @@ static bool cells_fit(reader *r)
     return false;
 }
 
-/* The vertex of an id, made where it is new; SF_NO_VERTEX after a failure. */
+/* Vertex of an id, created if new; SF_NO_VERTEX after a failure. */
 static uint32_t intern(reader *r, const char *id)
 {
     uint32_t vertex, count = r->list->vertex_count;
@@ -258,7 +258,7 @@ static void start_data(reader *r, const char **attributes)
         refuse(r, current_line(r), "data of the key '%s', which is declared for other elements", id);
 }
 
-/* As XML has numbers and truth values, and Python writes them; NaN is no value. */
+/* Numbers and booleans in the notation of XML, and of Python; NaN counts as missing. */
 static bool read_number(const char *text, double *value)
 {
     static const struct {
@@ -306,7 +306,7 @@ static void rename_vertex(reader *r, size_t vertex, const char *name)
     r->list->names[vertex] = copy;
 }
 
-/* The text of the <data> or <default> that ends; NULL after a failure. */
+/* Text of the <data> or <default> that ends here; NULL after a failure. */
 static char *whole_text(reader *r)
 {
     sf_text_append(&r->text, "", 0);
@@ -390,7 +390,7 @@ static void refuse_element(reader *r, const char **attributes)
     refuse(r, current_line(r), "found a <hyperedge>%s, expected nodes and plain edges", "");
 }
 
-/* Each element where it may stand, and what begins and ends with it; `start` NULL: it is passed over. */
+/* Where each element may occur, and the handlers of its start and end; `start` NULL: it is skipped. */
 static const struct element {
     const char *name;
     where within, place;
@@ -421,7 +421,7 @@ static const char *const place_names[] = {
     [IN_FILE] = "<graphml>", [IN_KEY] = "<key>",   [IN_DEFAULT] = "<default>", [IN_GRAPH] = "<graph>",
     [IN_NODE] = "<node>",    [IN_EDGE] = "<edge>", [IN_DATA] = "<data>",       [BEFORE] = "nothing"};
 
-/* The name of an element of GraphML, or NULL for one that editors add under a namespace of their own. */
+/* Local name of a GraphML element; NULL for elements that editors add in their own namespace. */
 static const char *own_name(const char *qualified)
 {
     const char *bar = strrchr(qualified, '|');
@@ -480,7 +480,7 @@ static void on_end(void *user, const char *qualified)
     r->depth--;
 }
 
-/* Text inside an element inside <data> counts: the labels of some editors are so wrapped. */
+/* Text of elements inside <data> counts, because some editors wrap labels in elements. */
 static void on_text(void *user, const char *text, int length)
 {
     reader *r = user;
@@ -490,7 +490,7 @@ static void on_text(void *user, const char *text, int length)
         sf_text_append(&r->text, text, (size_t)length);
 }
 
-/* An entity can make a short file a long text, and no graph needs one. */
+/* Refused: entities can expand a short file to a very long text, and no graph needs them. */
 static void on_entity(void *user, const char *name, int is_parameter, const char *value, int length,
                       const char *base, const char *system, const char *public, const char *notation)
 {

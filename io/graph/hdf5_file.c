@@ -102,7 +102,7 @@ static int write_vertices(const writer *w, hid_t file, const sf_csr *csr)
     return status;
 }
 
-/* The edges as they are written: both ends and the row of each in edge_columns. */
+/* The edges as they are written: both ends, and the row of each in edge_columns. */
 typedef struct edge_table {
     uint32_t *from, *to;
     uint64_t *rows;
@@ -170,7 +170,8 @@ static int write_file(const sf_csr *csr, const char *path, sf_error *error)
     sf_output_file output;
     int opened = sf_output_file_open(&output, path, SF_EXISTING_REPLACE, error);
     if (opened != SF_OK) return opened;
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS); /* attributes of any length; readers of HDF5 1.8 take it */
+    hid_t access =
+        H5Pcreate(H5P_FILE_ACCESS); /* for attributes of any length; HDF5 1.8 can read such files */
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
     hid_t file = H5Fcreate(sf_output_file_name(&output), H5F_ACC_TRUNC, H5P_DEFAULT, access);
     sf_hdf_close(access);
@@ -245,7 +246,8 @@ static int read_numbers(const column_reader *r, hid_t group, const char *name, s
     return status;
 }
 
-/* Its length is checked before room is made, which the number of vertices alone may claim. */
+/* Checks the column's length before allocating memory, because the file alone claims the number of vertices.
+ */
 static int read_column(void *context, hid_t group, const char *name)
 {
     const column_reader *r = context;
@@ -309,7 +311,7 @@ static int read_vertices(sf_edge_list *list, hid_t file, const char *path, sf_er
     return status;
 }
 
-/* One end of every edge. They are read as 64-bit numbers: what does not fit is then seen, not clipped. */
+/* Reads one end of every edge, as 64-bit numbers so that values out of range are detected, not clipped. */
 static int read_ends(int64_t **ends, size_t *count, const sf_edge_list *list, hid_t group, const char *name,
                      const char *path, sf_error *error)
 {
@@ -402,8 +404,7 @@ static int read_file(sf_edge_list *list, const char *path, sf_error *error)
     if (status != SF_OK) return status;
     status = sf_graph_hdf5_take(list, &parcel, path, error);
     sf_parcel_close(&parcel);
-    if (status == SF_OK &&
-        stat(path, &about) == 0) /* a number that no field of the parcel holds against it */
+    if (status == SF_OK && stat(path, &about) == 0) /* a number that no field of the parcel can confirm */
         status = sf_graph_check_vertices(list->vertex_count, (uint64_t)about.st_size, path, error);
     return status;
 }

@@ -39,7 +39,7 @@ static int take_edges(sf_edge_list *list, sf_parcel *parcel, const char *path, s
     return SF_OK;
 }
 
-/* The words come in the order of their numbers. */
+/* Words are in the order of their numbers. */
 static int take_words(sf_attribute *column, sf_parcel *parcel, const char *path, sf_error *error)
 {
     uint64_t count = sf_parcel_take_number(parcel);
@@ -59,7 +59,7 @@ static bool is_word(double value, size_t words)
     return isnan(value) || (value >= 0 && value < (double)words && value == floor(value));
 }
 
-/* Room for its values is made after the parcel was seen to hold them. */
+/* Allocates memory for values only after checking that the parcel has them. */
 static int take_column(sf_columns *columns, size_t rows, sf_parcel *parcel, const char *path, sf_error *error)
 {
     sf_attribute taken = {0};

@@ -70,7 +70,7 @@ static int read_banner(sf_scan *scan, header *head, sf_error *error)
     return sf_scan_end(scan, "the header", error);
 }
 
-/* The size line stands after comments and blank lines. */
+/* The size line follows comments and blank lines. */
 static int read_size(sf_scan *scan, header *head, size_t file_bytes, sf_vertex_names *names, sf_error *error)
 {
     bool found = false;
@@ -204,7 +204,7 @@ static void print_head(sf_text *out, const sf_csr *csr, bool weighted)
     sf_text_printf(out, "%u %u %" PRIu64 "\n", csr->vertex_count, csr->vertex_count, entries);
 }
 
-/* A matrix has one entry for a pair, so the weights of parallel edges are added up. */
+/* A matrix has one entry per pair, so weights of parallel edges are added. */
 static int print(sf_text *out, const sf_csr *csr, sf_error *error)
 {
     size_t index = sf_columns_find(&csr->edge_columns, WEIGHT);

@@ -6,8 +6,8 @@
 #include "graph/match/pattern.h"
 
 /**
- * As sf_motif_of_text, or that of a file of a graph or in the motif language. `directed` is for files of
- * graphs. SF_NO_INPUT where it looks like a file that is not there.
+ * As sf_motif_of_text, but `given` may also name a graph file or a file in the motif language. `directed`
+ * applies to graph files. SF_NO_INPUT if it looks like a file that does not exist.
  */
 int sf_motif_read(sf_pattern *pattern, const char *given, bool directed, sf_error *error);
 
