@@ -61,7 +61,7 @@ typedef struct aggregate_request {
     sf_density_options options;
 } aggregate_request;
 
-/* The end of a range, which may be left out or infinite: the range is open there. */
+/* The end of a range; if left out or infinite, the range is open at that end. */
 static bool parse_end(const char *text, size_t length, double open, double *end)
 {
     char number[64];
@@ -129,7 +129,7 @@ static int check_columns(const aggregate_request *request, const sf_series_colum
                    request->ranges == 1 ? "" : "s", samples->d, samples->d == 1 ? "" : "s");
 }
 
-/* What is told, whatever it was answered from. */
+/* The result to print, whether it was computed from samples or from a state. */
 typedef struct outcome {
     const char *op;
     uint64_t n;

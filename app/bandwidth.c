@@ -37,7 +37,7 @@ typedef struct bandwidth_report {
     app_stop stop;
 } bandwidth_report;
 
-/* Of each epoch alone; too few samples, or none that have one, leave it NaN. */
+/* Bandwidths for each epoch alone; NaN if it has too few samples, or none that yield a bandwidth. */
 static int select_epochs(app_samples *samples, const sf_density_options *options, sf_error *error)
 {
     app_epochs *epochs = &samples->epochs;
@@ -61,7 +61,7 @@ static int select_epochs(app_samples *samples, const sf_density_options *options
     return SF_OK;
 }
 
-/* Of several series one may have no bandwidth. */
+/* With several series, one of them may have no bandwidth: that is no failure of the command. */
 static int select_series(const app_call *call, const bandwidth_report *report, size_t s,
                          const sf_density_options *options, sf_error *error)
 {
@@ -239,7 +239,7 @@ static void print_csv(sf_text *text, const bandwidth_report *report)
     }
 }
 
-/* At the top is what there is of the only series; of each of several in `results`. */
+/* With a single series its columns are at the top; several are in `results`. */
 typedef struct document_of {
     const bandwidth_report *report;
     const char *quantity, *axis;

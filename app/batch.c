@@ -44,7 +44,7 @@ typedef struct batch {
 
 #define MOST_NAMED 5
 
-/* Of --stream, where it may be of several: its value, else NULL. */
+/* The value of --stream if it is a pattern, which may match several streams; else NULL. */
 static const char *stream_pattern(const app_call *call)
 {
     const char *stream = app_value(call, "stream", NULL);
@@ -82,7 +82,8 @@ static size_t count_last(const app_call *call)
     return (size_t)call->command->most_arguments - 1 - count_leading(call);
 }
 
-/* Of several ranks the first reads it, which alone has what is typed, and all have the same. */
+/* Only the first of several ranks reads the list, because only it has the terminal's input; it sends the list
+ * to the others. */
 static int share_list(batch *b, int status, sf_error *error)
 {
     void *all;
@@ -122,7 +123,7 @@ static void take_lines(batch *b)
     }
 }
 
-/* Those given, then those of the list. */
+/* The paths given, then those of the list. */
 static int find_paths(batch *b, sf_error *error)
 {
     const app_call *call = b->call;
@@ -161,8 +162,8 @@ static void say_empty(const batch *b, const char *path, const char *streams, siz
     if (count > 0) app_warn(b->call, "%s: passed over %zu without spikes: %s", path, count, streams);
 }
 
-/* Those of a file that the pattern matches. One that cannot be listed, or holds none side by side, is one
- * item, and its process tells what it is. */
+/* Adds an item for each stream of a file that the pattern matches. A file that cannot be listed, or has no
+ * streams side by side, is one item, and its process reports why. */
 static int add_streams(batch *b, const char *path, sf_streams *streams, sf_error *error)
 {
     const char *pattern = stream_pattern(b->call);
@@ -535,7 +536,7 @@ static void count_failure(batch *b, const app_job *job)
     b->failed++;
 }
 
-/* Of a process that a signal ended: what it has written is not whole. */
+/* Reports a process that a signal ended: its output is incomplete. */
 static int refuse(const batch *b, const app_job *job)
 {
     single one;
@@ -570,7 +571,7 @@ static int tell_failures(const batch *b, sf_error *error)
 
 /* ---- over ranks ---- */
 
-/* What is told of a recording to the other ranks; its two texts follow. */
+/* Header of the message that sends a recording's result to the other ranks; its two texts follow. */
 typedef struct told {
     int64_t exit_code, signal;
     double seconds;
@@ -608,7 +609,8 @@ static void unpack(app_job *job, size_t recording, const char *packed)
     sf_text_append(&job->said, packed + sizeof head + head.out, (size_t)head.said);
 }
 
-/* Whose it is tells of the recording, and all take it as if it were theirs: the first alone prints. */
+/* The rank that processed the recording sends its result, and every rank handles it like its own; only the
+ * first rank prints. */
 static int tell_recording(batch *b, size_t recording, int *printed, sf_error *error)
 {
     sf_text packed = {0};

@@ -244,10 +244,10 @@ static const sf_table paths_table = {.name = "paths",
 
 /* ---- JSON ---- */
 
-/* Beyond so many vertices JSON has the paths to those only that are asked for. */
+/* Beyond this number of vertices, JSON has only the requested paths. */
 #define MOST_WITH_PATHS 10000
 
-/* Not all levels of the only search, or not all of several searches, are complete. */
+/* True if some levels of the only search, or some of several searches, are incomplete. */
 static bool is_partial(const reaching *r)
 {
     return r->stopped && r->found.repeated == 0;
@@ -292,7 +292,7 @@ static int open_paths(sf_searches **alone, sf_searches_columns *found, const rea
     return status;
 }
 
-/* Whether paths are told; if not, why. */
+/* Why paths are not printed; NULL: they are. */
 static const char *no_paths(const reaching *r)
 {
     if (is_partial(r) && r->source_count > 1)
@@ -303,7 +303,7 @@ static const char *no_paths(const reaching *r)
     return NULL;
 }
 
-/* What paths of one search are told by: room for the longest, and the row of each in turn. */
+/* Iterates over the paths of one search: buffers for the longest path, and one row at a time. */
 typedef struct paths {
     const reaching *r;
     sf_searches *alone; /* or NULL */
@@ -324,7 +324,7 @@ static void close_paths_of(paths *p)
     sf_free(p->vertices);
 }
 
-/* Of search i. close_paths_of whatever happened. */
+/* Opens the paths of search i. Call close_paths_of whatever is returned. */
 static int open_paths_of(paths *p, const reaching *r, size_t i)
 {
     *p = (paths){.r = r, .found.size = sizeof p->found};
@@ -366,7 +366,7 @@ static search_row tell_search(const reaching *r, size_t i)
                         .level_sizes = {sizes_of(r, i), (size_t)r->found.depth[i] + 1}};
 }
 
-/* At the top is what there is of the only source; of each of several in `searches`. */
+/* With a single source its fields are at the top; several are in `searches`. */
 typedef struct document_of {
     const reaching *r;
     sf_graph_columns g;
@@ -403,7 +403,7 @@ SF_GETTER(get_search)
     sf_value_set_record(value, d->row, 0);
 }
 
-/* To the targets, or to all that was reached. */
+/* Lists the targets, or all reached vertices. */
 static int list_vertices(paths *p, size_t search)
 {
     const reaching *r = p->r;

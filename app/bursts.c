@@ -160,7 +160,7 @@ void app_bursts_warn(const app_call *call, const sf_bursts *network, uint64_t n)
             (double)network->within_ns * 1e-6, n);
 }
 
-/* Whether most spikes in bursts would be in bursts by chance, too. */
+/* Warns if most spikes in bursts would be in bursts by chance, too. */
 static void warn(const bursts *b)
 {
     app_bursts_warn(b->call, &b->found.activity.network, b->options.activity.network.spikes);

@@ -5,8 +5,8 @@
 
 #include "app/command.h"
 
-/** FILES is given the name of each command that needs files alone, LIVE that of each other, which a build
- * with SYNFIRE_LIVE off does not have. */
+/** FILES is called with the name of each command that needs files only, LIVE with that of each other command,
+ * which a build with SYNFIRE_LIVE off lacks. */
 /* clang-format off */
 #define APP_COMMANDS(FILES, LIVE) \
     FILES(info) \

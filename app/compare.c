@@ -117,7 +117,7 @@ static const sf_key comparing_rows[] = {
 
 static const sf_key_table comparing_table = SF_KEY_TABLE(comparing_rows, usual);
 
-/* Of all files, each with a comma on both sides. */
+/* Lists the columns of all files, with a comma on both sides of each. */
 static void all_columns(sf_text *text)
 {
     for (size_t f = 0; f < APP_COMPARED_FILES; f++) {
@@ -127,7 +127,8 @@ static void all_columns(sf_text *text)
     }
 }
 
-/* Of what each recording's result depends on; not what is done with all results, nor on how many cores. */
+/* Hashes what a single recording's result depends on; leaves out options that only affect the comparison, and
+ * the number of cores. */
 static int hash_options(app_comparing *how, sf_error *error)
 {
     static const char *const others[] = {"out",      "by",   "factor", "replicate",    "block",   "control",
@@ -177,7 +178,7 @@ static int add_defaults(app_call *call, const app_call *given, size_t jobs, sf_e
     return SF_OK;
 }
 
-/* What the analysis of every recording would refuse, refused once and before any. */
+/* Finds once, before any analysis, what the analysis of every recording would refuse. */
 static int check_options(const app_call *call, sf_error *error)
 {
     const app_call silent = app_silenced(call);
@@ -267,7 +268,7 @@ static void input_free(app_compared_input *input)
     sf_free(input->positions);
 }
 
-/* As the table means it: a relative path is one from its folder. */
+/* A path in the table: relative paths start at the table's folder. */
 static char *path_of(const char *table_path, const char *file)
 {
     const char *slash = strrchr(table_path, '/');
@@ -279,7 +280,7 @@ static char *path_of(const char *table_path, const char *file)
     return copy;
 }
 
-/* What the row says in a column; NULL where there is none, or nothing in it. */
+/* The text of a row in a column; NULL if the column does not exist, or the cell is empty. */
 static const char *said_in(const app_comparison *c, size_t row, const char *column)
 {
     size_t number = sf_delimited_column(&c->table, column);
@@ -292,7 +293,7 @@ static bool is_same(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* One of several rows, each of a well, is there once. */
+/* Several rows, one per well, may name the same file, which is added once. */
 static int add_input(app_comparison *c, size_t row, const char *file, sf_error *error)
 {
     const char *positions = said_in(c, row, "positions");
@@ -363,7 +364,8 @@ static double number_in(const sf_delimited *part, size_t row, const char *column
                                                                                                   : NAN;
 }
 
-/* A measure that a row has none of has none by chance either, or means would be of different rows. */
+/* If a row lacks a measure it must lack its chance value, too, or the two means would be over different rows.
+ */
 static void take_value(app_compared_row *row, const sf_delimited *part, size_t i, sf_measured measure)
 {
     char column[64];
@@ -454,7 +456,7 @@ static void warn_of_lengths(const app_comparison *c)
             least, most, floor(least));
 }
 
-/* Rates are over what was recorded: said where nobody knows how long that was. */
+/* Rates are over the recorded time; adds a note for recordings whose duration nothing states. */
 static void warn_of_undeclared(const app_comparison *c)
 {
     size_t undeclared = 0;
@@ -515,7 +517,7 @@ static void warn_of_groups(const app_comparison *c)
     }
 }
 
-/* Effects of two factors that no measure was tested for, or that none could be significant in. */
+/* Warns of effects of two factors for which no measure was tested, or none could be significant. */
 static void warn_of_factors(const app_comparison *c)
 {
     const app_groups *groups = &c->groups;

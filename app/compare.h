@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * synfire compare: a table of recordings, what each of them is like, and whether groups of them differ.
+ * synfire compare: takes a table of recordings, measures each, and tests whether groups of them differ.
  *
- * Each recording is analysed in a process of its own, which leaves what it found in a folder named by a hash
- * of the recording and of the options: it is not done again, and a recording on which an analysis ends badly
- * ends no other. The program then puts these parts together, behind the columns of the table.
+ * Each recording is analysed in a process of its own, which writes its results to a folder named by a hash of
+ * the recording and the options: finished ones are not repeated, and a recording that crashes its process
+ * stops no other. The program then appends these results to the columns of the table.
  */
 #ifndef SF_APP_COMPARE_H
 #define SF_APP_COMPARE_H
@@ -14,7 +14,7 @@
 
 /* ---- one recording ---- */
 
-/** The files of a part, and of the result: what there is a row of in each, and its columns. */
+/** The files of one recording's results, and of the whole: what a row of each is, and its columns. */
 typedef enum app_compared_file {
     APP_COMPARED_RECORDINGS,
     APP_COMPARED_UNITS,
@@ -31,54 +31,54 @@ extern const char *const app_compared_names[APP_COMPARED_FILES]; /**< "recording
 extern const sf_table app_compared_recordings, app_compared_units, app_compared_tests_table,
     app_compared_effects_table, app_compare_document;
 
-/** Appends the columns of a file, which begin with `well`, as they stand in its first line. */
+/** Appends the columns of a file, starting with `well`, as in its first line. */
 void app_compared_columns(sf_text *text, app_compared_file file);
 
-/** What may be left out, as bits: then it has no rows and no measures. */
+/** Analyses that can be left out, as bits: then they have no rows and no measures. */
 typedef enum app_part { APP_PART_GRAPH = 1, APP_PART_CHAINS = 2 } app_part;
 
-/** What is done with each recording. */
+/** What to do with each recording. */
 typedef struct app_comparing {
-    const app_call *call; /**< whose options it is by, with those that compare adds */
+    const app_call *call; /**< the options to use, and those that compare adds */
     sf_activity_options activity;
     sf_criticality_options criticality;
-    sf_response_options response; /**< without a marker: none are looked for */
-    bool sequences;               /**< they are looked for, ... */
-    sf_sequence_options sequence; /**< ... by these */
+    sf_response_options response; /**< without a marker: no responses */
+    bool sequences;               /**< analyse sequences, ... */
+    sf_sequence_options sequence; /**< ... with these options */
     unsigned without;             /**< app_part */
-    uint64_t seed;                /**< of what chance gives */
-    uint64_t options;             /**< a hash of all that the result depends on beside the recording */
+    uint64_t seed;                /**< for chance levels */
+    uint64_t options; /**< a hash of everything, besides the recording, that the result depends on */
 } app_comparing;
 
-/** What a row of the table is of, and what it says of that. */
+/** The recording of a table row, and what the row says of it. */
 typedef struct app_compared_input {
     char *path;           /**< a file or a folder */
-    const char *recorded; /**< as of --recorded; NULL: as the call has it */
-    char *positions;      /**< as of --positions; likewise */
+    const char *recorded; /**< as --recorded; NULL: as in the call */
+    char *positions;      /**< as --positions; likewise */
 } app_compared_input;
 
 typedef struct app_compared {
     int status;
-    bool kept;    /**< it was done before */
+    bool kept;    /**< the result existed before */
     char key[17]; /**< the name of its folder */
     double seconds;
     sf_error error;
 } app_compared;
 
-/** Analyses a recording, of a plate or a file of several streams each of them, into FOLDER/key, unless that
- * is there. SF_NO_INPUT, SF_DATA, ...: it is not then. */
+/** Analyses a recording (of a plate or a file of several streams, each of them) into FOLDER/key, unless that
+ * exists. SF_NO_INPUT, SF_DATA, ...: then the folder does not exist. */
 void app_compare_recording(app_compared *result, const app_comparing *how, const app_compared_input *input,
                            const char *folder);
 
-/** True of a file or a folder that is there. */
+/** True if the file or folder exists. */
 bool app_is_file(const char *path);
 
-/** Adds the content of a file, or of all files of a folder by their names: of raw data, which no reader takes
- * spikes from, size and time of writing alone. SF_NO_INPUT, SF_IO. */
+/** Adds the content of a file, or of all files of a folder in name order, to a hash; for raw data, from which
+ * no reader takes spikes, only size and modification time. SF_NO_INPUT, SF_IO. */
 int app_hash_input(uint64_t *hash, const char *path, sf_error *error);
 
-/** The same of all of them, in so many processes at once; a signal or an ending that is none of theirs is a
- * status of theirs. SF_CANCELLED. */
+/** Does the same for all inputs, in parallel processes; a crash or an unexpected exit becomes the status of
+ * that input. SF_CANCELLED. */
 int app_compare_recordings(app_compared *results, const app_comparing *how, const app_compared_input *inputs,
                            size_t count, const char *folder, size_t jobs, sf_error *error);
 
@@ -86,61 +86,64 @@ int app_compare_recordings(app_compared *results, const app_comparing *how, cons
 
 /** A recording, or one well of it. */
 typedef struct app_compared_row {
-    size_t table_row, file;      /**< in the table; which of its files */
-    size_t condition, replicate; /**< set by app_groups_make: which of them it is of */
-    char *well;                  /**< "" where there is none */
+    size_t table_row, file;      /**< row of the table; which of its files */
+    size_t condition, replicate; /**< set by app_groups_make */
+    char *well;                  /**< "" if there are no wells */
     double duration_s;
-    bool declared; /**< the file or the table says how long; else it is from the first to the last spike */
-    double values[SF_MEASURES]; /**< NaN where it has none */
-    double chance[SF_MEASURES]; /**< what chance gives of it; NaN where it has none, or no part in it */
+    bool declared; /**< the file or the table states the duration; else it is from the first to the last spike
+                    */
+    double values[SF_MEASURES]; /**< NaN: not available */
+    double chance[SF_MEASURES]; /**< the measure expected by chance; NaN: not available, or not applicable */
 } app_compared_row;
 
-/** What is one independent observation: it has one name within a block. */
+/** One independent observation; its name is unique within a block. */
 typedef struct app_replicate {
     const char *name;
-    size_t block; /**< of app_groups; 0 without --block */
+    size_t block; /**< index in app_groups; 0 without --block */
 } app_replicate;
 
-/** Replicates of a condition, of two factors at one level of the second one, in the order of the table. */
+/** The replicates of one condition (with two factors, at one level of the second), in table order. */
 typedef struct app_condition {
     const char *name;
-    size_t first, level; /**< of app_groups: which of the names, and of the levels */
+    size_t first, level; /**< indices in app_groups: of its name, and of its level */
     app_replicate *replicates;
     size_t count;   /**< replicates */
-    size_t rows;    /**< recordings and wells */
-    double *values; /**< count rows of SF_MEASURES: means over recordings of means over wells */
+    size_t rows;    /**< number of recordings and wells */
+    double *values; /**< count rows of SF_MEASURES: means over recordings of the means over their wells */
     double *chance; /**< likewise */
 } app_condition;
 
-/** Two conditions of one level compared. */
+/** Comparison of two conditions of one level. */
 typedef struct app_contrast {
     size_t first, second; /**< conditions */
-    bool paired;          /**< of the replicates that are in both */
-    size_t left_out;  /**< replicates that are not, where it is paired; or of blocks without the other one */
-    sf_contrast told; /**< by the measures that were asked for, q of all contrasts together */
+    bool paired;          /**< by replicates that are in both */
+    size_t left_out; /**< if paired, replicates that are not in both; else those of blocks that lack the other
+                        condition */
+    sf_contrast told; /**< for the selected measures, with q over all contrasts together */
 } app_contrast;
 
 typedef struct app_groups {
     app_condition *conditions; /**< level after level */
     size_t condition_count;
-    const char *factor; /**< the column of the second factor; NULL: there is none */
+    const char *factor; /**< column of the second factor; NULL: none */
     const char **names, **levels;
-    size_t name_count, level_count; /**< one level without a factor */
-    sf_factors factors;             /**< of the measures, q of all effects together; empty without a factor */
+    size_t name_count, level_count; /**< one level without a second factor */
+    sf_factors factors; /**< for the selected measures, with q over all effects together; empty without a
+                           second factor */
     size_t effects_tested;
     app_contrast *contrasts;
     size_t contrast_count;
-    size_t tested;         /**< contrasts with replicates enough for any p: q is of these */
-    const char *replicate; /**< the column that replicates are of; NULL: each file is one */
-    const char *block;     /**< the column whose values they are dealt within; NULL: all together */
-    const char **blocks;   /**< these values */
-    size_t block_count;    /**< 1 where there is no such column */
+    size_t tested;         /**< contrasts with enough replicates for a p: q corrects for these */
+    const char *replicate; /**< column that identifies replicates; NULL: each file is one */
+    const char *block;     /**< column within whose values conditions are permuted; NULL: no blocks */
+    const char **blocks;   /**< values of that column */
+    size_t block_count;    /**< 1 without such a column */
     sf_measured measures[SF_MEASURES];
     size_t measure_count;
     sf_compared_by by;
 } app_groups;
 
-/** The options of groups: --by, --factor, --replicate, --block, --measures, and those that rows describe.
+/** Options of groups: --by, --factor, --replicate, --block, --measures, and those that rows describe.
  * SF_USAGE. */
 typedef struct app_grouping {
     size_t by, replicate, block,
@@ -158,45 +161,45 @@ extern const char *const app_compared_tests[]; /**< as sf_compared_by, up to NUL
 int app_grouping_parse(app_grouping *grouping, const app_comparing *how, const app_call *call,
                        const sf_delimited *table, sf_error *error);
 
-/** Puts rows into groups, which they are told, and compares these. app_groups_free whatever happened.
- * SF_DATA, SF_NO_MEMORY. */
+/** Assigns rows to groups, records that in the rows, and compares the groups. Call app_groups_free whatever
+ * is returned. SF_DATA, SF_NO_MEMORY. */
 int app_groups_make(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
                     app_compared_row *rows, size_t count, sf_error *error);
 void app_groups_free(app_groups *groups);
 
-/** "knock-out", of two factors "knock-out at 9". */
+/** "knock-out", or with two factors "knock-out at 9". */
 #define APP_CONDITION_WORDS 128
 void app_condition_words(char words[APP_CONDITION_WORDS], const app_groups *groups, size_t condition);
 
-/* ---- all of it ---- */
+/* ---- the whole comparison ---- */
 
 typedef struct app_comparison {
     const app_call *call; /**< as given */
     const char *table_path, *folder;
-    bool shared_scale;   /**< of its panels: multiples of the mean of the first condition */
-    const char *picture; /**< a file besides measures.svg of the folder that gets the picture; or NULL */
+    bool shared_scale;   /**< the picture's panels show multiples of the mean of the first condition */
+    const char *picture; /**< a second file for the picture, besides measures.svg in the folder; or NULL */
     sf_delimited table;
     app_grouping grouping;
     app_comparing how;
-    size_t *files; /**< of each row of the table: which of `inputs` */
+    size_t *files; /**< index in `inputs` of each row of the table */
     app_compared_input *inputs;
     size_t input_count;
-    app_compared *results; /**< of these */
+    app_compared *results; /**< of `inputs` */
     app_compared_row *rows;
     size_t row_count;
     app_groups groups;
 } app_comparison;
 
-/** What an effect of two factors is of: "genotype", "age" or "genotype x age". */
+/** Name of an effect of two factors: "genotype", "age" or "genotype x age". */
 #define APP_EFFECT_WORDS 128
 void app_effect_words(char words[APP_EFFECT_WORDS], const app_comparison *c, sf_factor effect);
 
-/** Writes the parts of all recordings behind the columns of the table, the means of replicates, the tests and
- * the document of --json as summary.json. SF_CANNOT_CREATE, SF_IO. */
+/** Writes the results of all recordings appended to the columns of the table, the means of replicates, the
+ * tests, and the document of --json as summary.json. SF_CANNOT_CREATE, SF_IO. */
 int app_compare_write(const app_comparison *c, sf_error *error);
 
-/** Draws the measures by condition, by the ending of the path: .svg, or where synfire was built with Cairo
- * .pdf and .png. */
+/** Draws the measures by condition, in the format of the path's extension: .svg, or if built with Cairo .pdf
+ * and .png. */
 int app_compare_draw(const app_comparison *c, const char *path, sf_error *error);
 
 void app_compare_json(sf_text *text, const app_comparison *c);

@@ -183,7 +183,7 @@ static const char *cell_of(const sf_delimited *table, size_t row, size_t column)
     return column != SIZE_MAX ? sf_delimited_cell(table, row, column) : "";
 }
 
-/* One condition, of the rows of these numbers; those without rows are none. */
+/* Builds a condition from the rows of its name and level; a condition without rows is dropped. */
 static int list_condition(app_groups *groups, const app_grouping *grouping, const sf_delimited *table,
                           app_compared_row *rows, size_t count, sf_error *error)
 {
@@ -243,7 +243,7 @@ static void add_to_mean(mean *m, double value)
     m->count++;
 }
 
-/* Of one replicate: over its recordings the mean over their wells. */
+/* Mean of a replicate: over its recordings, of the mean over their wells. */
 static double average(const app_compared_row *rows, const bool *own, size_t count, sf_measured measure,
                       bool chance)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_S 5 /* with one that was asked to end, such as one that waits for a file */
+#define PATIENCE_S 5 /* for a process that was asked to end but, for example, waits for a file */
 
 typedef struct comparing {
     app_compared *results;
@@ -18,7 +18,7 @@ typedef struct comparing {
     size_t count, done;
 } comparing;
 
-/* In the new process: it writes the result as it is. */
+/* Runs in the new process: writes the result as raw bytes. */
 static int work(void *context, size_t item)
 {
     const comparing *c = context;
@@ -29,7 +29,7 @@ static int work(void *context, size_t item)
         words++;
     sf_error error;
     if (app_provenance_new(&silent.provenance, words, silent.words, &error) != SF_OK)
-        return sf_exit_code(SF_NO_MEMORY); /* what this one reads is told of it alone */
+        return sf_exit_code(SF_NO_MEMORY); /* a provenance of its own, only for what this process reads */
     app_comparing how = *c->how;
     how.call = &silent;
     app_catch_signals();
@@ -39,7 +39,7 @@ static int work(void *context, size_t item)
     return write(STDOUT_FILENO, &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1;
 }
 
-/* What it said, or that it ended without a word. */
+/* Reads the result of a process, or reports that it ended without one. */
 static void ended(void *context, const app_job *job)
 {
     comparing *c = context;

@@ -118,7 +118,7 @@ void app_compared_columns(sf_text *text, app_compared_file file)
     app_csv_heads(text, tables[file]);
 }
 
-/* What is found of one well; `files` gather rows of all wells. */
+/* The analysis of one well; `files` collect the rows of all wells. */
 typedef struct analysis {
     const app_comparing *how;
     const sf_recording *recording; /* of the well */
@@ -512,7 +512,7 @@ int app_hash_input(uint64_t *hash, const char *path, sf_error *error)
     return folder ? hash_folder(hash, path, error) : hash_file(hash, path, error);
 }
 
-/* Written beside its place and moved there whole: whoever finds it finds all of it. */
+/* Written under another name and renamed when complete, so that nobody sees a partial result. */
 static int write_part(sf_text *texts, const char *folder, const char *key, sf_error *error)
 {
     sf_text building = {0}, path = {0};
@@ -560,7 +560,7 @@ static int call_with(app_call *to, const app_call *call, const char *stream, con
     return SF_OK;
 }
 
-/* One stream of the file, or all that there is in it. */
+/* Analyses one stream of the file, or everything in it. */
 static int analyse_stream(analysis *a, const app_compared_input *input, const char *stream, sf_error *error)
 {
     const app_comparing *how = a->how;
@@ -579,7 +579,7 @@ static int analyse_stream(analysis *a, const app_compared_input *input, const ch
     return status;
 }
 
-/* Those with spikes that --stream names, which is all without it. */
+/* Analyses the streams with spikes that --stream selects; all without it. */
 static int analyse_streams(analysis *a, const app_compared_input *input, sf_error *error)
 {
     const app_call *call = a->how->call;

@@ -141,7 +141,8 @@ static int write_replicates(const app_comparison *c, sf_error *error)
     return write_file(&text, c->folder, "replicates.csv", error);
 }
 
-/* Of a measure and two conditions; pairs are of the first and of the second, or from and to. */
+/* Test of a measure between two conditions; arrays of two are [first, second], or [from, to] for intervals.
+ */
 typedef struct test_row {
     const char *measure, *unit, *first, *second, *level;
     bool paired;
@@ -228,7 +229,7 @@ void app_effect_words(char words[APP_EFFECT_WORDS], const app_comparison *c, sf_
              effect == SF_FACTOR_BOTH ? " x " : "", effect == SF_FACTOR_FIRST ? "" : c->groups.factor);
 }
 
-/* Of a measure: what one of two factors does, or both. */
+/* Effect of one factor, or of both together, on a measure. */
 typedef struct effect_row {
     const char *measure, *unit, *effect;
     bool within;
@@ -476,7 +477,8 @@ SF_GETTER(get_effect)
     sf_value_set_record(value, c->effect, 0);
 }
 
-/* A list of structs that a function gives, of so many as the member `number` says; `of`: a pointer of ROW. */
+/* A column that is a list of structs, returned by `getter`; the member `number` is their count; `of` is a
+ * pointer to ROW. */
 #define RECORDS(column, getter, of, number, rows, phrase)                                                    \
     {                                                                                                        \
         .is = SF_WHAT_LIST(RECORD, column, phrase), .get = (getter), SF_ITEMS_LENGTH(of, number),            \
@@ -559,7 +561,7 @@ static const sf_column_row document_rows[] = {
 const sf_table app_compare_document = {
     .name = "compare", .about = "recordings compared", SF_TABLE_OF(document_rows)};
 
-/* Whether one of the measures from `first` to `last` is. */
+/* Whether one of the measures from `first` to `last` is tested. */
 static bool is_tested(const app_groups *groups, sf_measured first, sf_measured last)
 {
     for (size_t m = 0; m < groups->measure_count; m++)

@@ -18,7 +18,7 @@ typedef struct dots {
     size_t count;
 } dots;
 
-/* By what a panel's values are divided: 1, or on a shared scale the mean of the first condition. */
+/* The divisor of a panel's values: 1, or on a shared scale the mean of the first condition. */
 static double unit_of(const app_comparison *c, sf_measured measure);
 
 /* Conditions of one level of a second factor stand side by side, with room before those of the next. */
@@ -51,7 +51,7 @@ static void gather_rows(dots *d, const app_comparison *c, sf_measured measure)
         }
 }
 
-/* Of one colour for each condition, the same at all levels. */
+/* Each condition has one colour, the same at all levels. */
 static void draw_replicates(sf_panel *panel, const app_groups *groups, sf_measured measure, double unit)
 {
     for (size_t k = 0; k < groups->condition_count; k++)
@@ -64,7 +64,7 @@ static void draw_replicates(sf_panel *panel, const app_groups *groups, sf_measur
         }
 }
 
-/* Of those replicates of a condition that have it. */
+/* Mean over the condition's replicates that have the measure. */
 static double mean_of(const app_condition *condition, const double *values, sf_measured measure)
 {
     double sum = 0, count = 0;
@@ -129,7 +129,7 @@ static const app_contrast *clearest(const app_groups *groups, sf_measured measur
     return best;
 }
 
-/* What q the effects of two factors have, above the dots. */
+/* Writes the q of the effects of two factors above the dots. */
 static void write_effects(sf_panel *panel, const app_comparison *c, sf_measured measure, double top)
 {
     const sf_factor_effect *const *effects = (const sf_factor_effect *const *)c->groups.factors.effects;
@@ -272,7 +272,7 @@ static void draw_panel(sf_figure *figure, const app_comparison *c, sf_measured m
     sf_panel_end(&panel);
 }
 
-/* The highest that a panel shows, in its unit; NaN where it has none. */
+/* The maximum that a panel shows, in its unit; NaN if it has no values. */
 static double find_most(const app_comparison *c, sf_measured measure, const dots *rows)
 {
     const app_groups *groups = &c->groups;

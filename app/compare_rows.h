@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Columns of the measures that compare has of a recording or a replicate. ROW has the members `values` and
+/** Columns of the measures of a recording or a replicate in compare. ROW has the members `values` and
  * `chance`, SF_MEASURES numbers each (core/describe/column.h). */
 #ifndef SF_APP_COMPARE_ROWS_H
 #define SF_APP_COMPARE_ROWS_H
@@ -8,7 +8,7 @@
 
 #include "core/describe/column.h"
 
-/** The measure column->member of the numbers at column->within. */
+/** Reads measure column->member from the numbers at column->within. */
 SF_SHARED_GETTER(app_compared_get);
 
 #define APP_NUMBER_IS(place, name, of_unit, of, phrase)                                                      \
@@ -24,8 +24,8 @@ SF_SHARED_GETTER(app_compared_get);
     APP_NUMBER_IS(place, name "_chance", unit, chance, "by chance: " what),
 #define APP_NO_CHANCE(place, name, unit, label, what)
 
-/** All measures; what chance gives of those that it gives something of, by the same names, or as in CSV with
- * `_chance` behind. */
+/** All measures; the chance values of those that have one, under the same names, or in CSV with `_chance`
+ * appended. */
 #define APP_MEASURES_ARE SF_MEASURES_ARE(APP_MEASURE_IS, APP_MEASURE_IS)
 #define APP_CHANCE_ARE SF_MEASURES_ARE(APP_NO_CHANCE, APP_CHANCE_IS)
 #define APP_NAMED_CHANCE_ARE SF_MEASURES_ARE(APP_NO_CHANCE, APP_CHANCE_NAMED)

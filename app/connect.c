@@ -83,7 +83,8 @@ int app_refuse_recording_options(const app_call *call, const char *const *but, s
 
 /* ---- frequent episodes ---- */
 
-/* What is nothing to a graph by episodes, and goes with what this command has. */
+/* Refuses options that an untested graph of episodes does not use; the error names the options of this
+ * command that they go with. */
 static int refuse_surrogates(const app_call *call, sf_error *error)
 {
     static const char *const surrogates[] = {"surrogates", NULL}, *const seed[] = {"seed", NULL};
@@ -245,7 +246,7 @@ int app_connect_tiling(sf_tiling_options *options, const app_call *call, sf_erro
     return status;
 }
 
-/* The least p and q that surrogates give is that of a pair that none of them reaches. */
+/* The lowest p and q that surrogates can give: those of a pair that no surrogate reaches. */
 static void warn_few_surrogates(const app_call *call, uint32_t surrogates, const sf_graph_options *as)
 {
     double least = 1 / (1.0 + surrogates), most = 1 - sf_tiling_options_default().percentile;

@@ -148,7 +148,7 @@ static size_t list_whole(const sf_episode_count **order, const sf_episodes_messa
     return count;
 }
 
-/* So few tests cannot give a q of SF_SIGNIFICANT_Q: what it is says nothing. */
+/* True if this number of tests cannot give a q as low as SF_SIGNIFICANT_Q: then q says nothing. */
 static bool is_too_early(const sf_episode_count *item)
 {
     return item->least_q > SF_SIGNIFICANT_Q; /* not where there is none */
@@ -189,7 +189,7 @@ typedef struct row {
 /* How rows are written. */
 typedef struct row_form {
     int widths[CELLS]; /* 0: left out */
-    sf_delay common;   /* of every link; {0, 0}: there is none */
+    sf_delay common;   /* shared by every link; {0, 0}: delays differ */
 } row_form;
 
 static void write_row(row *to, const app_console *console, const sf_episode_count *item, const row_form *form)
@@ -237,7 +237,7 @@ static int width_of(const char *text)
     return (int)app_width(text, strlen(text));
 }
 
-/* As wide as what is in them; what is by chance is left out where a line has no room for it. */
+/* Columns are as wide as their contents; the expected count is left out if a line has no room for it. */
 static void fit_rows(row_form *form, const app_console *console, const sf_episode_count *const *order,
                      size_t shown, int columns)
 {
@@ -259,7 +259,7 @@ static void fit_rows(row_form *form, const app_console *console, const sf_episod
     form->widths[CHANCE] = all + longest <= columns ? form->widths[CHANCE] : 0;
 }
 
-/* As many episodes as there are rows for, but for so many, in lines of `columns`. */
+/* Adds as many top episodes as the page has rows for, except for `left` rows, in lines of `columns`. */
 static void add_top_episodes(const app_console *console, const sf_episodes_message *episodes, int columns,
                              app_page *page, int left)
 {
@@ -333,8 +333,7 @@ static const char *state_of(sf_source_state state)
     return words[state];
 }
 
-/* Its middle left out where it is longer than `most` bytes, so that there is room for the numbers behind it.
- */
+/* Shortens a name of more than `most` bytes in the middle, so that the numbers behind it fit. */
 static void add_name(sf_text *text, const char *name, size_t most)
 {
     size_t length = strlen(name), head = most / 2, tail = length - (most - head);
@@ -429,7 +428,7 @@ static void describe_work(const app_console *console, const sf_status_message *s
         sf_text_printf(text, "  %" PRIu64 " spikes wait", status->window_fill);
 }
 
-/* What the limits keep back, where there are any. */
+/* Describes what the limits on p and q hold back, if they are set. */
 static void describe_left_out(const sf_left_out *left_out, sf_text *text)
 {
     if (left_out->max_p <= 0 && left_out->max_q <= 0) return;
@@ -442,7 +441,7 @@ static void describe_left_out(const sf_left_out *left_out, sf_text *text)
         sf_text_printf(text, ", %" PRIu64 " of them without a verdict so far", left_out->untested);
 }
 
-/* Stretches that even a strong link takes for a q of SF_SIGNIFICANT_Q (docs/messages.md). */
+/* Number of stretches that even a strong link needs for a q of SF_SIGNIFICANT_Q (docs/messages.md). */
 #define LEAST_STRETCHES 4
 
 /* "2 chains, 29 significant parts", as offline. */
@@ -472,7 +471,7 @@ static void describe_chains(const sf_episodes_message *episodes, const sf_status
     if (early > 0) sf_text_printf(text, ", %zu too early to say", early);
 }
 
-/* Stretches came, and none gave a p: that it takes four of them is not why there is no q. */
+/* True if stretches came but none gave a p; then the missing q is not due to a lack of stretches. */
 static bool gave_no_p(const sf_status_message *status)
 {
     return status->tests == 0 && status->not_tested != NULL && strcmp(status->not_tested, WAITS) != 0 &&
@@ -568,7 +567,7 @@ static unsigned long long all_triggers(const app_console *console)
     return all;
 }
 
-/* Those with the most first; they are few. */
+/* The triggers that fired most come first; there are few. */
 static void describe_triggers(const app_console *console, sf_text *text)
 {
     unsigned long long most = ULLONG_MAX;
@@ -587,7 +586,7 @@ static void describe_triggers(const app_console *console, sf_text *text)
     }
 }
 
-/* With as many occurrences as are enough in the window that there is. */
+/* Suggests a longer window with the rate that makes five occurrences in it enough. */
 static void suggest_longer(const sf_live_options *config, const char *what, app_page *page)
 {
     double length_s = 6 * config->window.length_s;
@@ -595,7 +594,7 @@ static void suggest_longer(const sf_live_options *config, const char *what, app_
                   5 / length_s);
 }
 
-/* What to set so that five occurrences in a window are enough, which is the least that a rate asks for. */
+/* Suggests settings with which five occurrences in a window are enough, the minimum that a rate allows. */
 static void suggest(const sf_live_options *config, app_page *page)
 {
     const sf_live_mine *mine = &config->mine;
@@ -658,7 +657,7 @@ static void add_text(app_page *page, sf_text *text)
     sf_text_free(text);
 }
 
-/* A third of the page at most for either; the troubled ones are told of in the log as well. */
+/* Sources and sinks get at most a third of the page each; those with trouble are in the log, too. */
 static void add_ends(const app_console *console, const sf_status_message *status, app_page *page)
 {
     size_t most = page->rows > 30 ? 8 : 3, name = (size_t)page->columns / 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a person sees of `synfire run`: on a terminal a page with the state of the run and the newest counts,
- * drawn again with each status; one line per hop elsewhere; and at the end a summary.
+ * The output of `synfire run` for people: on a terminal a page with the state of the run and the newest
+ * counts, redrawn with each status; elsewhere one line per hop; at the end a summary.
  */
 #ifndef SF_APP_CONSOLE_H
 #define SF_APP_CONSOLE_H
@@ -17,7 +17,7 @@
 typedef struct app_watched {
     const char *text; /**< as configured: the trigger's name, or the episode */
     atomic_ullong triggers;
-    atomic_llong last_ns; /**< stream time of the newest */
+    atomic_llong last_ns; /**< stream time of the newest trigger */
 } app_watched;
 
 typedef struct app_console {
@@ -33,30 +33,31 @@ typedef struct app_console {
     app_rate_map *rates;           /**< of a terminal; NULL elsewhere */
     uint64_t drawn_hop;            /**< number of the last hop drawn, plus one */
     int64_t drawn_ns;              /**< monotonic clock at the last page; 0: none yet */
-    uint64_t heard_spikes;         /**< of all sources, when they were last more */
-    int64_t heard_ns;              /**< monotonic clock then */
+    uint64_t heard_spikes;         /**< total of all sources, when it last grew */
+    int64_t heard_ns;              /**< monotonic clock when it last grew */
 } app_console;
 
 void app_console_open(app_console *console, FILE *out, bool redraw, const sf_live_options *config);
 
-/** The run has begun, with so many units: on a terminal its page shows from now on. SF_NO_MEMORY. */
+/** Begins the output of a run with unit_count units; on a terminal the page is shown from now on.
+ * SF_NO_MEMORY. */
 int app_console_begin(app_console *console, const sf_live *live, uint32_t unit_count, sf_error *error);
 
-/** Gives the terminal back. */
+/** Restores the terminal. */
 void app_console_end(app_console *console);
 
 void app_console_close(app_console *console);
 
-/** What the run calls for a trigger. Real-time safe. */
+/** The run's callback for triggers. Real-time safe. */
 void app_console_count_trigger(void *console, const sf_message *trigger);
 
-/** Takes a message over, and keeps it while it is the newest. */
+/** Takes ownership of a message, and keeps it while it is the newest. */
 void app_console_take(app_console *console, sf_message *message);
 
 /** Draws what is new. */
 void app_console_draw(app_console *console);
 
-/** What came, what was lost, what was found and what triggered, in a few lines. */
+/** Prints a summary: received, lost, found, triggered. */
 void app_console_summarise(const app_console *console, sf_text *text);
 
 #endif

@@ -71,7 +71,7 @@ static double window_rate(const sf_episodes_columns *told, size_t i, size_t epis
     return seconds > 0 ? (double)told->window_counts[i * told->count + episode] / seconds : NAN;
 }
 
-/* SF_NO_COUNT where nothing was recorded, of which nobody knows how often it occurred. */
+/* SF_NO_COUNT for a window in which nothing was recorded: its count is unknown. */
 static uint64_t window_count(const sf_episodes_columns *told, size_t i, size_t episode)
 {
     return told->window_recorded_ns[i] > 0 ? told->window_counts[i * told->count + episode] : SF_NO_COUNT;
@@ -352,7 +352,7 @@ static void print_windows(sf_text *text, const sf_episodes_columns *told)
 
 #define BAR_LENGTH 50
 
-/* As long as the count, with a stroke where the expected one is. */
+/* A bar as long as the count, with a stroke at the expected count. */
 static void draw_bar(char bar[BAR_LENGTH + 2], double count, double expected, double most)
 {
     size_t length = (size_t)(count * BAR_LENGTH / most);

@@ -132,7 +132,7 @@ static void draw_windows(sf_figure *figure, const app_counting *c, size_t episod
     close_picture(figure, &p, opened);
 }
 
-/* Returns how many pictures there are; draws them where there is a figure. */
+/* Returns the number of pictures; draws them if `figure` is not NULL. */
 static unsigned draw(sf_figure *figure, const app_counting *c)
 {
     const sf_episodes_columns *told = &c->details.told;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What `synfire count` was asked and has found, shared by what prints it and what draws it. */
+/** The request and the result of `synfire count`, shared by the code that prints and the code that draws. */
 #ifndef SF_APP_COUNTING_H
 #define SF_APP_COUNTING_H
 
@@ -15,10 +15,10 @@ typedef struct app_counting {
     sf_counting_options options;
     app_test test;
     sf_episodes *counted;
-    app_details details;  /**< with the columns of what was counted */
-    size_t *correlograms; /**< of each episode, the first of those of its links; NULL: there are none */
-    const char *stopped;  /**< as app_stopped_name has it */
-    bool is_whole;        /**< its document is of these alone */
+    app_details details;  /**< with the columns of the counted episodes */
+    size_t *correlograms; /**< by episode: index of the first correlogram of its links; NULL: none */
+    const char *stopped;  /**< as from app_stopped_name */
+    bool is_whole;        /**< the document describes only these */
 } app_counting;
 
 #define APP_REGISTERED_OPTION                                                                                \
@@ -30,13 +30,13 @@ typedef struct app_counting {
             "alone; the methods sentence has the file's SHA-256"                                             \
     }
 
-/** Reads, counts and tests the chains of --registered by the test of another command; epochs are those of the
- * call. Zeroed before; app_registered_free in any case. */
+/** Reads, counts and tests the chains of --registered with the test of another command; epochs are those of
+ * the call. Zero-initialise before; call app_registered_free in any case. */
 int app_registered_count(app_counting *counting, const app_call *call, const sf_recording *recording,
                          const app_test *test, sf_error *error);
 void app_registered_free(app_counting *counting);
 
-/** Of a document, from an app_counting that is its member `of`, or itself where `at` is 0. */
+/** Rows of a document, from its member `of`, an app_counting, or from the document itself if `at` is 0. */
 extern const sf_table app_registered_document;
 void app_registered_get(const sf_column_row *column, const void *of, size_t row, size_t item,
                         sf_value *value);
@@ -49,16 +49,15 @@ void app_registered_get(const sf_column_row *column, const void *of, size_t row,
     }
 #define APP_ROW_REGISTERED(of) APP_REGISTERED_AT(offsetof(ROW, of))
 
-/** Its heading, its table and its sentence of methods; nothing without --registered. */
+/** Appends its heading, table and methods sentence; nothing without --registered. */
 void app_registered_print(sf_text *text, const app_counting *counting);
 
-/** The counts of all episodes as a table with what stands above and below it. */
+/** Appends the counts of all episodes as a table, with the lines above and below it. */
 void app_counting_print(sf_text *text, const app_counting *counting);
 
 /**
- * Draws the answer, pictures in two columns: correlograms where there are any, the counts of
- * windows where there are any, and otherwise the delays of every link. SF_USAGE where that is too much for
- * one file.
+ * Draws the result, pictures in two columns: correlograms if there are any, else the counts of windows if
+ * there are any, else the delays of every link. SF_USAGE if that is too much for one file.
  */
 int app_count_plot(const char *path, const app_counting *counting, sf_error *error);
 

@@ -131,7 +131,7 @@ static int find_density(const app_call *call, sf_density **density, const sf_ser
     return SF_OK;
 }
 
-/* Each epoch as if it were all there is, with a bandwidth of its own unless one was given. */
+/* Each epoch as if it were the whole recording, with its own bandwidth unless one was given. */
 static int find_epochs(const app_call *call, const sf_density_options *options, density_result *result,
                        sf_error *error)
 {
@@ -252,7 +252,7 @@ static void draw_map(sf_figure *figure, const sf_panel_form *form, const density
     app_map_draw(figure, &map);
 }
 
-/* What a density is divided by: "ln(interval)", "s", or "" where that has no unit. */
+/* The unit that a density is per: "ln(interval)", "s", or "" if there is no unit. */
 static void name_unit(char *name, size_t size, const density_result *result)
 {
     if (result->domain == SF_DOMAIN_LOG)
@@ -353,7 +353,7 @@ static bool is_plane(const content *c)
     return c->result.of.y != NULL;
 }
 
-/* Of one column its points, of two those of each. */
+/* With one column, the number of its points; with two, two lists of points. */
 SF_LENGTH(count_grid)
 {
     const content *c = of;
@@ -370,7 +370,7 @@ SF_GETTER(get_grid)
         sf_value_set_numbers(value, item == 0 ? at->x : at->y, item == 0 ? at->x_count : at->y_count, 0);
 }
 
-/* Of one column a number for each point, of two a row for each y. */
+/* With one column, one number per point; with two, one row per y. */
 SF_LENGTH(count_values)
 {
     const content *c = of;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Those of the library, then those of the commands; NULL beyond the last. */
+/* The library's tables, then the commands'; NULL beyond the last. */
 static const sf_table *table_at(size_t index)
 {
     size_t at = 0;
@@ -19,7 +19,7 @@ static const sf_table *table_at(size_t index)
     return NULL;
 }
 
-/* The next table that was asked for, of all where none was; NULL beyond the last. */
+/* The next requested table, or the next of all if none was requested; NULL beyond the last. */
 static const sf_table *next_table(size_t *at, const char *asked)
 {
     const sf_table *table = table_at((*at)++);

@@ -8,7 +8,7 @@
 
 /* ---- names ---- */
 
-/* What ranks, q and what decides stay longest. */
+/* Columns are left out in this order; those that rank, q, and those that decide stay longest. */
 const char *const app_details_drop[] = {"needed", "strength", "reverse",    "bursts", "median delays ms",
                                         "95 %",   "parts",    "given rest", "p",      NULL};
 

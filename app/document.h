@@ -20,7 +20,7 @@
 
 /* ---- of what was found ---- */
 
-/** `of`: a const char *, as app_stopped_name has it. */
+/** `of`: a const char *, as from app_stopped_name. */
 #define APP_ROW_STOPPED(of)                                                                                  \
     SF_FIELD_IS(TEXT, "stopped", of,                                                                         \
                 "where a signal cut the work short: not all was found; what it is tested by (surrogates, "   \
@@ -39,14 +39,14 @@
     SF_STRUCTS_ARE("epochs", epochs.items, epochs.count, &app_epochs_table,                                  \
                    "of --epochs, each of which was taken alone too", .null = "without --epochs")
 
-/** `of`: a const sf_significance *. Its columns: where surrogates were counted, and why a device asked for or
- * chosen did not do it, too. */
+/** `of`: a const sf_significance *. Columns where surrogates were counted, and why a requested or chosen
+ * device did not do it. */
 extern const sf_table app_significance_document;
 #define APP_ROW_SIGNIFICANCE(of)                                                                             \
     SF_POINTED_IS("significance", of, &app_significance_document, "the test",                                \
                   .null = "without --significance")
 
-/** `graph`: an sf_graph_columns. What tests say of edges; of SF_EDGES_NOT_COUNTED NULL. */
+/** `graph`: an sf_graph_columns. Whether its edges were tested; NULL for SF_EDGES_NOT_COUNTED. */
 extern const char *const app_tested_words[];
 const char *app_tested_word(const void *tested);
 #define APP_ROW_EDGES_TESTED(graph)                                                                          \

@@ -13,7 +13,7 @@
 
 /* ---- recorded time ---- */
 
-/* Of [from, to) in the units of the axis, the seconds that were recorded. */
+/* The seconds recorded in [from, to), which is in units of the axis. */
 static int measure_recorded(double *seconds, const app_subject *subject, const app_time_axis *time,
                             double from, double to, sf_error *error)
 {
@@ -57,8 +57,8 @@ static int draw_ticks(sf_panel *panel, const app_subject *subject, const app_tim
     return status;
 }
 
-/* A black mark where a unit fires. Of few units each has several rows of pixels, the last of them white; of
- * more than there are rows those that follow each other share one. The first row of a unit counts its spikes.
+/* Draws a black mark where a unit fires. With few units each has several rows of pixels, the last of them
+ * white; with more units than rows, consecutive units share a row. The first row of a unit counts its spikes.
  */
 static int draw_image(sf_panel *panel, const app_subject *subject, const app_time_axis *time, sf_error *error)
 {
@@ -271,7 +271,7 @@ static sf_colour_scale scale_rates(double *rates, size_t count)
     return (sf_colour_scale){.label = "rate of the electrode, Hz", .to = most};
 }
 
-/* Of an electrode's mark, in mm: neighbours do not touch. */
+/* Radius of an electrode's mark in mm, such that neighbours do not touch. */
 static double radius_of(const sf_panel *panel, double pitch)
 {
     return fmin(0.42 * (sf_panel_x(panel, panel->x.from + pitch) - sf_panel_x(panel, panel->x.from)), 3);
@@ -490,7 +490,7 @@ static size_t find_longest(size_t longest[DENSITIES], const sf_series_columns *a
 typedef struct busiest {
     sf_density *densities[DENSITIES];
     const char *names[DENSITIES];
-    size_t count, too_narrow; /* too_narrow: of so many no density is drawn */
+    size_t count, too_narrow; /* too_narrow: number of units whose density cannot be drawn */
     sf_density_options how;
 } busiest;
 
@@ -518,7 +518,8 @@ static int find_densities(busiest *found, const sf_series *series, const sf_seri
     return status;
 }
 
-/* Of more points than are seen apart, the lowest and the highest of each stretch, in their order. */
+/* Maximum number of points of a line; of more, only the lowest and highest of each part are drawn, in their
+ * order. */
 #define MOST_DRAWN 2000
 
 typedef struct thin_line {

@@ -28,7 +28,7 @@ void app_chain_name(char name[APP_CHAIN_NAME], const app_subject *subject, const
 
 typedef struct chosen {
     const sf_episodes_columns *told;
-    size_t items[MOST_CHAINS], count, standing; /**< standing: how many there are in all */
+    size_t items[MOST_CHAINS], count, standing; /**< standing: total number that stand out */
     char names[MOST_CHAINS][APP_CHAIN_NAME];
     const char *labels[MOST_CHAINS];
 } chosen;
@@ -48,7 +48,7 @@ static void choose(chosen *best, const app_subject *subject, const sf_episodes_c
     }
 }
 
-/* Of the recording as a whole; NULL where it was tested. */
+/* Why the recording as a whole could not be tested; NULL if it was tested. */
 static const char *why_no_verdict(const sf_episodes_columns *told)
 {
     return told->significance != NULL ? sf_not_tested_text(told->significance->not_tested) : NULL;
@@ -252,8 +252,8 @@ static double small_height(const sf_figure *figure)
     return figure->columns > 3 ? 28 : 0;
 }
 
-/* Those of a long chain go from blue to green to yellow, in its order: there are no sixteen colours that
- * anybody tells apart. */
+/* The units of a long chain are coloured from blue over green to yellow, in order: nobody can distinguish
+ * sixteen colours. */
 #define SERIES_COLOURS 7
 #define PALEST_LINK 0.92
 
@@ -410,7 +410,7 @@ const app_figure_kind app_figure_chain = {.name = "chain",
 
 #define MOST_CORRELOGRAMS 12
 
-/* The pairs of --episodes; else those that stand out most, or where none does the most frequent ones. */
+/* The pairs of --episodes; else those that stand out most, or if none does, the most frequent ones. */
 static int find_pairs(sf_episode pairs[MOST_CORRELOGRAMS], size_t *count, bool *standing,
                       app_subject *subject, sf_error *error)
 {
@@ -476,7 +476,7 @@ static int draw_correlogram(sf_figure *figure, const app_subject *subject, const
     return SF_OK;
 }
 
-/* What is drawn beside the counts: what is expected by rates, and surrogates or why they say nothing. */
+/* Explains the band beside the counts: the expectation by rates, and the surrogates or why there are none. */
 static void explain_band(sf_text *caption, const sf_episodes_columns *told)
 {
     const sf_significance *test = told->significance;

@@ -29,7 +29,7 @@ static size_t count_standing(const sf_graph_columns *g)
     return count;
 }
 
-/* Fails with what the recording lacks where there is no edge, or none that stands out and `standing`. */
+/* Fails, saying what the recording lacks, if there is no edge, or with `standing` none that stands out. */
 static int take_graph(sf_graph_columns *g, app_subject *subject, bool standing, sf_error *error)
 {
     sf_graph *graph;
@@ -72,7 +72,7 @@ static void spread_shared(double *x, double *y, const sf_unit *units, size_t cou
     }
 }
 
-/* Places of units on the array; where there are none, on a circle. `known`: they are the array's. */
+/* Positions of units on the array, or on a circle if unknown. `known`: they are the array's. */
 static int place_units(double *x, double *y, bool *known, app_subject *subject, sf_error *error)
 {
     const sf_unit *units = subject->of.units;
@@ -156,7 +156,7 @@ static strongest find_strongest(const sf_graph_columns *g, bool inhibiting)
     return found;
 }
 
-/* As wide as heavy; those that inhibit, which are few, above the others. */
+/* Edges are as wide as their weight; inhibiting ones, which are few, are drawn above the others. */
 static void draw_edges(sf_panel *panel, const sf_graph_columns *g, const double *x, const double *y,
                        const sf_colour_scale *scale, double radius_mm)
 {
@@ -216,7 +216,8 @@ static void name_unit(sf_panel *panel, written *w, const char *name, double x, d
     sf_panel_words(panel, x + right * x_mm, y + up * y_mm, SF_ANCHOR_MIDDLE, name);
 }
 
-/* Names of those with an edge first; of many, which edges cross, none. */
+/* Names the units, those with an edge first; if there are so many that edges would cross the names, draws no
+ * names. */
 static int draw_units(sf_panel *panel, const app_subject *subject, const sf_graph_columns *g, const double *x,
                       const double *y, bool known, double radius_mm, sf_error *error)
 {
@@ -504,7 +505,7 @@ static bool is_covered(covered *it, const sf_panel *panel, double x, double y)
     return was;
 }
 
-/* Those that stand out, or the others; adds to *hidden how many lie on others. */
+/* Draws the pairs that stand out, or the others; adds to *hidden the number that lie on others. */
 static int draw_pairs(sf_panel *panel, const sf_graph_columns *g, bool standing, const sf_ink *ink,
                       double radius_mm, size_t *hidden)
 {
@@ -572,7 +573,7 @@ const app_figure_kind app_figure_edges = {.name = "edges",
 
 /* ---- matrices ---- */
 
-/* Of few units their names stand beside it; places of many say nothing. */
+/* Up to this number of units, names stand beside the matrix; with more they would be unreadable. */
 #define MOST_NAMED 40
 
 static void draw_matrix(sf_figure *figure, size_t columns, const double *values, const char *const *names,
@@ -698,7 +699,7 @@ static int find_drive(sf_graph **graph, app_subject *subject, sf_error *error)
     return app_connect_drive(graph, subject->call, subject->recording, &how, NULL, error);
 }
 
-/* Of the units that fire, which all pairs are of. */
+/* Scores between the units that fire, which all pairs consist of. */
 static int draw_score_matrix(sf_figure *figure, const sf_graph_columns *g, sf_error *error)
 {
     const sf_colour_scale scale = {
@@ -808,8 +809,8 @@ static int most_first(const void *a, const void *b)
     return (first < second) - (first > second);
 }
 
-/* The count that the busiest so many units reach, and how many of those with just this count are among them.
- */
+/* Finds the spike count that the MOST_TILED busiest units reach, and how many of those have exactly this
+ * count. */
 static int find_bar(uint64_t *bar, size_t *at_bar, const sf_overview_columns *told, size_t units,
                     sf_error *error)
 {
@@ -894,7 +895,7 @@ static void order_by_clusters(size_t *order, double *alike, size_t n, size_t *ne
         order[k] = first;
 }
 
-/* Coefficients of the units that are left, as a full matrix; of a unit with itself NaN. */
+/* Coefficients of the remaining units, as a full matrix; NaN on the diagonal. */
 static double *fill_tiling(const sf_graph_columns *g, const uint32_t *place, size_t n)
 {
     double *values = sf_alloc(n * n, sizeof *values);
@@ -987,7 +988,7 @@ const app_figure_kind app_figure_tiling = {.name = "tiling",
 
 /* ---- motifs ---- */
 
-/* From 021D on: with two edges or more. */
+/* Index of 021D, the first triad with two edges. */
 #define FIRST_TRIAD 3
 #define FEW_TRIADS 5   /* have room in a column */
 #define TRIAD_MM 7.0   /* the height of its drawing */
@@ -1067,7 +1068,7 @@ static int draw_motifs(sf_figure *figure, app_subject *subject, sf_text *caption
         return sf_fail(error, SF_DATA, NULL,
                        "the %zu edges that stand out make no pattern of three units, nor do they rewired",
                        count_standing(&g));
-    /* Where they are many, one more than each count, so that none has a place on a logarithmic axis. */
+    /* Large counts get a logarithmic axis of count + 1, because zero has no place on it. */
     const bool many = most > 30;
     const double more = many ? 1 : 0;
     sf_panel_form form = {.title = "Triads of edges",

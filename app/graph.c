@@ -266,7 +266,7 @@ static ranked rank_of(const drawing *d, size_t i)
     return (ranked){by[d->order], -ratio, i};
 }
 
-/* Of all edges, which then stands above the table once. */
+/* Whether all edges have one delay, which is then stated once above the table. */
 static bool has_one_delay(const drawing *d)
 {
     const sf_graph_columns *g = &d->g;
@@ -371,7 +371,7 @@ static void print_electrodes(sf_text *text, const sf_graph_columns *g, const siz
     app_electrodes_print(text, &electrodes);
 }
 
-/* What names an edge in the table of epochs. */
+/* The name of an edge in the table of epochs. */
 static sf_text name_edge(const void *context, size_t link)
 {
     const sf_graph_columns *g = &((const drawing *)context)->g;
@@ -391,7 +391,7 @@ static void print_shown(sf_text *text, const drawing *d, const size_t *links, si
         app_epochs_print(text, &d->epochs);
 }
 
-/* What chance alone makes of the pairs of a tiling graph. */
+/* Prints how many pairs of a tiling graph are edges by chance. */
 static void print_by_chance(sf_text *text, const drawing *d)
 {
     if (d->g.pairs_tested == 0) return;
@@ -402,7 +402,7 @@ static void print_by_chance(sf_text *text, const drawing *d)
         sf_text_printf(text, "about %.3g", d->g.pairs_by_chance);
 }
 
-/* Where inhibition could not have been seen, and how many edges have which sign. */
+/* Prints how many pairs could not have shown inhibition, and the number of edges of each sign. */
 static void print_signs(sf_text *text, const drawing *d)
 {
     size_t inhibiting = 0;
@@ -516,7 +516,7 @@ static int draw(const app_call *call, const sf_recording *recording, sf_error *e
     return status;
 }
 
-/* What the network of a graph's file is like. */
+/* Measures the network of a graph file. */
 static int measure_file(const app_call *call, const char *path, sf_error *error)
 {
     const app_stop not_stopped = {0};

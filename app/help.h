@@ -7,11 +7,11 @@
 
 void app_help_overview(sf_text *text);
 void app_help_command(sf_text *text, const app_command *command);
-/** What help says of an option: appends what stands for its value, nothing of a flag; and its sentence, with
- * bounds and default where a row of the command describes it. */
+/** Appends the placeholder of an option's value (nothing for a flag), and its help sentence, with bounds and
+ * default if a row of the command describes it. */
 void app_option_argument(sf_text *text, const app_command *command, const app_option *option);
 void app_option_sentence(sf_text *text, const app_command *command, const app_option *option);
 
-void app_help_version(sf_text *text); /**< synfire's version and those of the libraries it runs with */
+void app_help_version(sf_text *text); /**< versions of synfire and of the libraries it runs with */
 
 #endif

@@ -53,7 +53,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole > 0 ? (double)part / (double)whole : NAN;
 }
 
-/* Of a unit's inter-spike intervals, the share under the refractory time of most neurons. */
+/* Share of a unit's inter-spike intervals that are under the refractory time of most neurons. */
 static double violations(const sf_unit_overview *unit)
 {
     return share(unit->short_intervals, unit->spikes > 0 ? unit->spikes - 1 : 0);
@@ -306,7 +306,8 @@ static void print_time_lines(sf_text *out, const sf_recording_columns *recording
                        (double)overview->tick_ns * 1e-6);
 }
 
-/* Of info itself what was warned of is not told again; a page of report has no warnings beside it. */
+/* Leaves out what info itself has already warned of; a page of report shows no warnings, so it gets
+ * everything. */
 static void print_metadata(sf_text *out, const app_call *call, const sf_recording_columns *recording)
 {
     const char *head = "metadata";
@@ -451,7 +452,7 @@ static int print_units(sf_text *out, const sf_recording_columns *recording,
     return SF_OK;
 }
 
-/* Of a recorder that was stopped in the middle, or that is at work. */
+/* Warns if a recorder was interrupted, or is still at work. */
 static void warn_of_journal(sf_text *out, const char *path)
 {
     if (!sf_file_has_journal(path)) return;
@@ -504,7 +505,7 @@ static int describe_occurrences(const app_call *call, sf_error *error)
     return status;
 }
 
-/* What is seen of a recording; both looks go through all spikes, and neither waits for the other. */
+/* The overview and the sharpness of a recording; each goes through all spikes, in parallel. */
 typedef struct looks {
     const sf_recording *recording;
     sf_overview *overview;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <synfire/device.h>
 
-/* What jobs may take of each GPU's memory. */
+/* Limits the memory that jobs may take on each GPU. */
 static int limit_device_memory(sf_error *error)
 {
     const char *text = getenv("SYNFIRE_DEVICE_MEMORY");

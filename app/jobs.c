@@ -109,7 +109,7 @@ static void release(one_job *job)
     sf_text_free(&job->told.said);
 }
 
-/* What nobody has to wait for any longer. */
+/* Takes finished items, as far as all earlier ones are taken. */
 static int take(pool *p, sf_error *error)
 {
     int status = SF_OK;
@@ -131,8 +131,8 @@ static void send(const pool *p, int signal)
         if (p->all[i].state == AT_WORK) kill(p->all[i].process, signal);
 }
 
-/* Asked once: what was stopped by a key was told by the terminal too, and a second SIGTERM changes nothing.
- */
+/* Sends SIGTERM once: after a stop by a key the terminal has signalled the processes, too, and a second
+ * SIGTERM has no effect. */
 static void stop(pool *p)
 {
     if (p->stopped_s == 0) {

@@ -51,7 +51,7 @@ static size_t add_preset(const app_preset *preset, char settings[OWN_SETTINGS][6
     return count;
 }
 
-/* Options that say what a key says; of the first two the key refuses what it does not take. */
+/* Options that set a configuration key; for the first two, the key itself refuses invalid values. */
 static const char *const keyed[][2] = {{"significance", "significance.kind"},
                                        {"schedule", "schedule"},
                                        {"max-p", "significance.max_p"},
@@ -69,7 +69,8 @@ static int add_options(const app_call *call, char settings[OWN_SETTINGS][64], si
     return status;
 }
 
-/* Where a key was refused that an option stands for, the option is: SF_USAGE with it for its place. */
+/* If a key was refused that was set by its option, reports the option instead: SF_USAGE with it as the place.
+ */
 static int name_keyed(const app_call *call, int status, sf_error *error)
 {
     for (size_t i = 0; status != SF_OK && i < REFUSED_BY_KEY; i++)
@@ -175,7 +176,7 @@ typedef struct opened_sink {
     char *kind, *address;
 } opened_sink;
 
-/* Of a sink's name, which ends with where it is to publish, without that where it is what it publishes to. */
+/* Length of a sink's name without its address, if the name ends with the address that it publishes to. */
 static size_t length_but_for(const char *name, const char *address)
 {
     size_t kind = strcspn(name, " ");
@@ -200,7 +201,7 @@ static void announce(void *user, const char *name, const char *address)
     live->sink_count += sink->kind != NULL && sink->address != NULL ? 1 : 0;
 }
 
-/* Opening waits for the table of units of a live sender, which may not be there yet. */
+/* Says that opening waits for the table of units of a live sender, which may not be running yet. */
 static void tell_waiting(void *user)
 {
     const live_run *live = user;
@@ -212,8 +213,7 @@ static void tell_waiting(void *user)
     }
 }
 
-/* Takes what comes within so many milliseconds; SF_AGAIN while the run goes on, SF_END after its last
- * message. */
+/* Takes messages for timeout_ms; SF_AGAIN while the run continues, SF_END after its last message. */
 static int take_for(live_run *live, int timeout_ms, sf_error *error)
 {
     int64_t until_ns = sf_clock_monotonic_ns() + timeout_ms * SF_MILLISECOND, left_ms = timeout_ms;
@@ -262,7 +262,7 @@ static bool has_reader_left(void)
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
-/* What it would still say goes nowhere else. */
+/* True if stdout is the only sink, so that further results would be lost. */
 static bool has_no_other_sink(const sf_config *config)
 {
     return config->sink_count == (writes_to_stdout(config) ? 1 : 0);
@@ -320,7 +320,7 @@ static int summarise(sf_text *text, const live_run *live, sf_error *error)
     return SF_OK;
 }
 
-/* Where the one source was a simulation: what it planted beside what the last full window counts of it. */
+/* If the only source was a simulation: compares what it planted with the counts of the last full window. */
 static int show_planted(const live_run *live, sf_error *error)
 {
     const char *recording =
@@ -353,7 +353,7 @@ static void free_unit_names(live_run *live)
     sf_free(live->units);
 }
 
-/* What was written and sent, now that all of it is. */
+/* Lists what was written and sent, when everything is. */
 static void add_sinks(const live_run *live, sf_text *text)
 {
     const sf_status_message *status =

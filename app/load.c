@@ -224,7 +224,7 @@ static bool is_due(const app_call *call, const notice *of)
     return of->option == NULL || app_has(call, of->option) == of->with_option;
 }
 
-/* What was found out, where a file might be read in another way, and where positions are not all known. */
+/* Reports what was detected about the file where it could be read differently, and unknown positions. */
 static void tell_reading(const app_call *call, const sf_recording *recording)
 {
     sf_recording_columns of = {.size = sizeof of};
@@ -256,7 +256,7 @@ bool app_told_reading(const app_call *call, const char *key)
     return told && !call->quiet;
 }
 
-/* What was asked for beyond what was recorded. */
+/* Warns if times were requested that lie outside what was recorded. */
 static void tell_recorded(const app_call *call, const sf_recording *recording)
 {
     sf_recording_columns of = {.size = sizeof of};
@@ -296,7 +296,7 @@ void app_tell_undeclared(const app_call *call)
             of->recording, (double)(of->recorded.stop_ns - of->recorded.start_ns) * 1e-9);
 }
 
-/* What the run that recorded it tells. */
+/* Warns of losses that the run that recorded the file reports. */
 static void warn_of_losses(const app_call *call, const sf_recording *recording)
 {
     sf_text words = {0};
@@ -307,7 +307,8 @@ static void warn_of_losses(const app_call *call, const sf_recording *recording)
     sf_text_free(&words);
 }
 
-/* What the file itself lacks, and what the user asked to remove without choosing it spike by spike. */
+/* Warns of spikes in the file that are unusable or duplicates, and with --verbose of those that the selection
+ * excludes. */
 static void warn_of_drops(const app_call *call, const sf_recording *recording)
 {
     sf_recording_columns of = {.size = sizeof of};

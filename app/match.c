@@ -68,7 +68,7 @@ static bool is_census(const app_call *call)
     return strcmp(call->arguments[1], census) == 0;
 }
 
-/* What searching for one pattern takes and the census does not. */
+/* Refuses options of pattern search that the census does not take. */
 static int refuse_pattern_options(const app_call *call, sf_error *error)
 {
     static const char *const others[] = {"count",  "distinct", "limit", "time-limit", "semantics", "induced",
@@ -334,7 +334,7 @@ static void print_place(sf_text *text, const matching *m)
     sf_text_printf(text, "\n");
 }
 
-/* What was done to save work, or to share it. */
+/* Prints the effect of the techniques that save or share work. */
 static void print_techniques(sf_text *text, const sf_matches_columns *found)
 {
     if (found->merged > 0 || found->implied > 0)

@@ -88,7 +88,7 @@ static void print_number(sf_text *text, const sf_table *network, const char *col
         sf_text_printf(text, "%.4g", number);
 }
 
-/* A measure of the network: every edge alike, by weights, and beside rewired graphs; NULL: there is none. */
+/* A line of network measures: columns of the unweighted, the weighted and the rewired value; NULL: none. */
 typedef struct line {
     const char *what, *column, *weighted, *beside;
 } line;
@@ -146,7 +146,7 @@ static void print_network(sf_text *text, const sf_table *network)
     }
 }
 
-/* The units of most strength, or where there are no weights of most edges. */
+/* Prints the strongest units, or without weights those with most edges. */
 static int print_units(sf_text *text, const sf_table *units, bool wide, sf_error *error)
 {
     static const char *const columns[] = {"degree",      "strength", "clustering",    "path_length",

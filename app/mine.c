@@ -193,7 +193,7 @@ static bool is_shown(const finding *f, shown *so_far, size_t i)
            (told->worth_showing[i] && so_far->worth <= f->rows);
 }
 
-/* What a longer episode accounts for is folded under it, and listed with --verbose only. */
+/* Episodes that a longer one accounts for are folded under it, and listed only with --verbose. */
 static void print_episodes(sf_text *text, const finding *f, bool unfolded)
 {
     const sf_episodes_columns *told = &f->details.told;
@@ -228,7 +228,8 @@ static void print_episodes(sf_text *text, const finding *f, bool unfolded)
     sf_free(listed);
 }
 
-/* Of those, the ones that do not come from a few bursts or epochs: known of what is shown. */
+/* Of the episodes worth showing, counts those that do not come from a few bursts or epochs; known only for
+ * those shown. */
 static void print_stretches(sf_text *text, const sf_episodes_columns *told)
 {
     size_t worth = 0, wide = 0;
@@ -363,7 +364,7 @@ static int report(const finding *f, sf_error *error)
     return written == SF_OK ? status : written;
 }
 
-/* In pieces there is what follows from counts. */
+/* Refuses options that need more than counts if spikes are read in pieces. */
 static int check_memory(const app_call *call, sf_error *error)
 {
     static const char *const others[] = {"occurrences", "epochs", "nwb", "registered"};

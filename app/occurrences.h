@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Occurrences of episodes, every spike time of each, as a file. */
+/** Writes the occurrences of episodes, with every spike time, to a file. */
 #ifndef SF_APP_OCCURRENCES_H
 #define SF_APP_OCCURRENCES_H
 
@@ -8,17 +8,17 @@
 #include <synfire/mine.h>
 
 /**
- * Writes the occurrences that the counts of the episodes count: HDF5 where the path ends in .h5, else CSV.
- * `configuration` (YAML) is for the HDF5 file. SF_CANNOT_CREATE, SF_IO; then no file is left. SF_CANCELLED.
+ * Writes the occurrences behind the episodes' counts: HDF5 if the path ends in .h5, else CSV. `configuration`
+ * (YAML) goes into the HDF5 file. SF_CANNOT_CREATE, SF_IO; then no file is left. SF_CANCELLED.
  */
 int app_occurrences_write(const app_call *call, const char *path, const sf_recording *recording,
                           const sf_episodes_columns *told, const char *configuration, sf_error *error);
 
-/** Appends what such an HDF5 file holds, for `info`: as lines, or as one JSON document. SF_NO_INPUT, SF_DATA.
- */
+/** Appends the content of such an HDF5 file, for `info`: as lines, or as one JSON document. SF_NO_INPUT,
+ * SF_DATA. */
 int app_occurrences_describe(sf_text *text, const app_call *call, const char *path, sf_error *error);
 
-/** What app_occurrences_describe prints with --json. */
+/** The document that app_occurrences_describe prints with --json. */
 extern const sf_table app_occurrences_document;
 
 #endif

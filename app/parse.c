@@ -20,7 +20,7 @@ const app_option app_common_options[] = {
     {NULL, NULL, NULL},
 };
 
-/* Of commands that take several recordings: app/batch.h. */
+/* Options of commands that take several recordings: app/batch.h. */
 static const app_option batch_options[] = {
     {"list", "FILE",
      "further recordings: a path a line (- reads them from standard input); a file that several recordings "
@@ -174,7 +174,7 @@ static size_t add_old_options(struct option *to, const app_command *command, con
     return count;
 }
 
-/* What an option that was given is called now. */
+/* The present name of an option that was given by an old one. */
 static const char *name_now(const app_command *command, const char *given)
 {
     const sf_key_table *table;
@@ -201,7 +201,7 @@ static bool has_option(const struct option *options, const char *name)
     return options->name != NULL;
 }
 
-/* What getopt_long did not take: no option, or a flag with a value. */
+/* Refuses a word that getopt_long did not take: an unknown option, or a flag with a value. */
 static int refuse_option(const app_command *command, const struct option *options, const char *word,
                          sf_error *error)
 {

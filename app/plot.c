@@ -77,7 +77,7 @@ static int read_width(double *width_mm, const app_call *call, sf_error *error)
     return status;
 }
 
-/* Options that this figure does not go by would be ignored. */
+/* Refuses options that this figure does not use, because they would be ignored. */
 static int refuse_others(const app_figure_kind *kind, const app_call *call, sf_error *error)
 {
     static const struct {

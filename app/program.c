@@ -66,7 +66,7 @@ static void add_head(sf_text *text, const char *title)
     sf_text_printf(text, " 1 \"\" \"synfire %s\"\n", sf_version());
 }
 
-/* What a command's page is; those of its aliases lead there. */
+/* Appends the manual page of a command; pages of aliases refer to it. */
 static void add_command(sf_text *text, const app_command *command)
 {
     add_head(text, command->name);
@@ -190,7 +190,8 @@ static void add_option_words(sf_text *text, const app_command *command)
             sf_text_printf(text, " --%s", o->name);
 }
 
-/* Where help has the words that an option takes, `derived|sequential`, these are offered. */
+/* Whether `argument` lists the option's words, as `derived|sequential`; these are then offered for
+ * completion. */
 static bool lists_words(const char *argument)
 {
     return argument != NULL && argument[0] != '\0' &&
@@ -331,7 +332,7 @@ static int refuse_command(const char *name, sf_error *error)
     return sf_fail(error, SF_USAGE, NULL, "there is no command '%s'; `synfire --help` lists them", name);
 }
 
-/* What stands in a command's place; the last is for the build, which installs what it prints. */
+/* Words that stand in place of a command; the last is for the build, which installs its output. */
 static const struct {
     const char *word;
     void (*write)(sf_text *text); /* NULL: help, which takes a command's name */

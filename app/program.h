@@ -5,7 +5,8 @@
 
 #include "core/ranks.h"
 
-/** Does what the words say, as one of several ranks or, `way` being NULL, alone. The exit code. */
+/** Runs the program on its words, as one of several ranks, or alone if `way` is NULL. Returns the exit code.
+ */
 int app_program(int argc, char **argv, const sf_ranks_way *way);
 
 #endif

@@ -78,8 +78,7 @@ static void print_block(sf_text *page, const char *words)
 
 /* ---- the parts of a page ---- */
 
-/* True where what is refused is an option that was given: there is nothing to read in a page of its default.
- */
+/* True if the refused value was given as an option: then a page with its default would be useless. */
 static bool is_of_option(const app_call *call, const sf_error *error)
 {
     return strncmp(error->place, "--", 2) == 0 && app_has(call, error->place + 2);
@@ -169,7 +168,7 @@ static int print_figures(sf_text *page, sf_json *numbers, app_subject *subject, 
     return status;
 }
 
-/* What info tells, which the first lines and a section at the end are made of. */
+/* Gets the text of info, from which the first lines and the last section are taken. */
 static int take_about(sf_text *about, app_subject *subject, sf_error *error)
 {
     sf_overview_columns told;
@@ -250,7 +249,7 @@ static const char *find_untestable(const sf_episodes_columns *told)
     return told->significance != NULL ? sf_not_tested_text(told->significance->not_tested) : NULL;
 }
 
-/* Of what is significant and no part the one with the least q, and of the same q the longest. */
+/* Of the significant chains that are no parts, the one with the lowest q; among equal q the longest. */
 static size_t find_best(const sf_episodes_columns *told)
 {
     size_t best = SIZE_MAX;
@@ -320,7 +319,7 @@ static void say_untested(sf_text *words, const sf_episodes_columns *chains)
     }
 }
 
-/* What could not be looked for is said in the place of what was found. */
+/* If something could not be searched for, the page says so in place of the findings. */
 static int print_findings(sf_text *page, app_subject *subject, sf_error *error)
 {
     sf_episodes_columns chains, pairs;
@@ -358,7 +357,7 @@ static int print_brief(sf_text *page, const sf_text *about, app_subject *subject
     return status;
 }
 
-/* What was tested, as a paper prints it, and the words that make this page again. */
+/* Prints the methods paragraph and the command that reproduces this page. */
 static int print_methods(sf_text *page, app_subject *subject, sf_error *error)
 {
     sf_episodes *const pairs = app_subject_mined_pairs(subject), *const tested[] = {subject->chains, pairs};

@@ -95,7 +95,7 @@ void app_responses_measure(const sf_response_report *r, const sf_activity *activ
 
 /* ---- what makes it less sure ---- */
 
-/* From when on, after the marker, a response is seen in most trials. */
+/* The earliest time after the marker that any trial observed. */
 static double seen_from_ms(const sf_responses *r)
 {
     int64_t first = INT64_MAX;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What `match` holds counts against, and the triad census, which it prints where a pattern would stand. */
+/** Comparison of `match` counts with rewired graphs, and the triad census, which `match` prints in place of a
+ * pattern. */
 #ifndef SF_APP_REWIRED_H
 #define SF_APP_REWIRED_H
 
@@ -8,19 +9,19 @@
 
 #include <synfire/graph.h>
 
-/** What to hold counts against, and where that was done. */
+/** The requested comparison, and where it ran. */
 typedef struct app_rewired {
     bool asked; /**< --rewired was given */
     sf_rewired_options options;
     sf_ran ran;
-    uint32_t made; /**< of the graphs asked for; fewer where a signal stopped them */
+    uint32_t made; /**< number of graphs made; fewer than requested if a signal stopped it */
 } app_rewired;
 
-/** --rewired, with --seed, --threads and --device, which other lists have. */
+/** --rewired; uses --seed, --threads and --device of other lists. */
 int app_rewired_parse(app_rewired *rewired, const app_call *call, sf_error *error);
 
-/** sf_graph_rewire of one pattern, or with none of all triads, and a warning where a device that was named
- * did not do it. A signal leaves the numbers of the graphs that were made. */
+/** Calls sf_graph_rewire for one pattern, or without one for all triads, and warns if a named device did not
+ * do it. After a signal, the numbers cover the graphs made so far. */
 int app_rewired_find(sf_spread *spreads, const uint64_t *counts, const sf_graph *graph, const sf_motif *motif,
                      const sf_match_options *match, app_rewired *rewired, app_stop *stop,
                      const app_call *call, sf_error *error);
@@ -36,7 +37,7 @@ extern const sf_table app_triads_table;
 /** Of the triad census. */
 extern const sf_table app_census_document;
 
-/** Counts, holds against rewired graphs where options ask for it, and prints. */
+/** Counts, compares with rewired graphs if requested, and prints. */
 int app_census(const app_call *call, const sf_graph *graph, app_rewired *rewired, sf_error *error);
 
 #endif

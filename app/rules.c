@@ -103,7 +103,7 @@ static int read_labels(app_rules *r, sf_error *error)
 
 /* ---- episodes and their counts ---- */
 
-/* Those of the file, or those that are mined; with room for `more` behind them. */
+/* The episodes of the file, or mined ones, with room for `more` after them. */
 static int choose_episodes(app_rules *r, sf_episode **episodes, size_t *count, sf_error *error)
 {
     const app_call *call = r->call;

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Where block f of the learning begins; f = folds: the end. */
+/* First window of block f of the cross-validation; f = folds: the end. */
 static size_t block_begin(const app_rules *r, size_t f)
 {
     return r->window_count * f / (size_t)r->folds;
@@ -21,7 +21,7 @@ static const sf_episode *chosen(const app_rules *r)
     return &r->told.episodes[r->learnt.rule.attribute];
 }
 
-/* In how many blocks the others chose the episode that all of them choose. */
+/* Number of blocks for which learning on the others chose the same episode as learning on all. */
 static size_t agreeing(const app_rules *r)
 {
     size_t count = 0;

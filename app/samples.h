@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What `bandwidth`, `density` and `aggregate` take samples from: files of numbers, or a recording. */
+/** The samples of `bandwidth`, `density` and `aggregate`: from files of numbers, or from a recording. */
 #ifndef SF_APP_SAMPLES_H
 #define SF_APP_SAMPLES_H
 
@@ -14,10 +14,10 @@ typedef struct app_samples {
     const char *title;       /**< "Samples", "Intervals", ... */
     const char *quantity;    /**< "samples", "interval", ... for axes */
     const char *of;          /**< what a series belongs to: "unit", "link", or "" */
-    const char *measure;     /**< "s", "Hz", "um", or "" where numbers have no unit */
-    app_epochs epochs;       /**< of --epochs; the items that values belong to are the series */
-    sf_recording *recording; /**< that they are of, or NULL */
-    sf_series **of_epochs;   /**< what lies in each epoch, alone: the same series; NULL where nothing does */
+    const char *measure;     /**< "s", "Hz", "um", or "" if numbers have no unit */
+    app_epochs epochs;       /**< of --epochs; their items are the series */
+    sf_recording *recording; /**< the recording they are from, or NULL */
+    sf_series **of_epochs; /**< the same series within each epoch alone; NULL for an epoch without samples */
 } app_samples;
 
 /** --quantity --episode --window: what to take from a recording; and the rows of these */
@@ -27,48 +27,47 @@ extern const char *const app_axis_words[];
 
 /**
  * Reads the call's first argument: numbers, or with --quantity a recording, by the selection. Of a recording
- * every unit with spikes, or every link of an episode, is a series of its own; they are never pooled. Samples
- * are of all of --epochs together, and of each alone.
+ * each unit with spikes, or each link of an episode, is a separate series; they are never pooled. Samples
+ * cover all of --epochs together, and each alone.
  */
 int app_samples_load(const app_call *call, app_samples *samples, sf_error *error);
 void app_samples_free(app_samples *samples);
 
-/** Samples of series s, in all and in epoch k alone. */
+/** Number of samples of series s, in total and in epoch k alone. */
 size_t app_samples_n(const app_samples *samples, size_t s);
 size_t app_samples_epoch_n(const app_samples *samples, size_t k, size_t s);
 
-/** The unit that series s is of, UINT32_MAX where it is of none; and the name of that or of a link, or NULL.
- */
+/** The unit of series s, UINT32_MAX if it has none; and the name of its unit or link, or NULL. */
 uint32_t app_samples_unit(const app_samples *samples, size_t s);
 const char *app_samples_name(const app_samples *samples, size_t s);
 
 /**
- * What a command does with a series: loads, refuses more than one unless it takes several, calls `work`,
- * which prints; a failure without a place gets that of the file. `several` ends the refusal with what else
- * there is to do, or is "".
+ * Frame of a command on a series: loads, refuses several unless the command takes them, and calls `work`,
+ * which prints; failures without a place get that of the file. `several` ends the refusal with alternatives,
+ * or is "".
  */
 int app_samples_run(const app_call *call, bool takes_several, const char *several,
                     int (*work)(const app_call *call, const app_samples *samples, void *context,
                                 sf_error *error),
                     void *context, sf_error *error);
 
-/** Whether these options can be; the place of a refusal is `option`. */
+/** Checks these options; the place of a refusal is `option`. */
 int app_density_check(const sf_density_options *options, const char *option, sf_error *error);
 
-/** What --bandwidth says: a number above 0, or a method. */
+/** Reads --bandwidth: a number above 0, or a method. */
 int app_bandwidth(const app_call *call, sf_density_options *options, sf_error *error);
 
-/** sf_density_find of series s; warns of what the method notes. */
+/** Calls sf_density_find for series s; prints the method's note as a warning. */
 int app_density_find(const app_call *call, sf_density **density, const sf_series *series, size_t s,
                      const sf_density_options *options, sf_error *error);
 
-/** Digits of a number near `value` in which steps of `step` are seen; at least `least`, at most 17. */
+/** Digits of a number near `value` that show steps of `step`; at least `least`, at most 17. */
 int app_digits(double value, double step, int least);
 
 /** --log --linear --reflect */
 extern const app_option app_axis_options[];
 
-/** What they say, or `otherwise`. */
+/** The domain that they select, or `otherwise`. */
 int app_domain(const app_call *call, sf_domain otherwise, sf_domain *domain, sf_error *error);
 
 #endif

@@ -34,7 +34,7 @@ static const char *next_character(const char *at, int *columns)
     return at;
 }
 
-/* How many bytes of the line fit into so many columns. */
+/* How many bytes of the line fit into this number of columns. */
 static size_t fitting(const char *line, int columns)
 {
     const char *at = line;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The whole terminal as one page that is drawn again and again: no line is wider than it, no page higher.
- * What the command says on stderr meanwhile is kept, for the page to show, and printed when the screen is
- * left.
+ * The whole terminal as one page that is redrawn: no line is wider than the terminal, no page higher. Lines
+ * for stderr are kept meanwhile, so that the page can show them, and printed when the screen is left.
  */
 #ifndef SF_APP_SCREEN_H
 #define SF_APP_SCREEN_H
@@ -12,51 +11,51 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** How a line is told apart beside its words, where the terminal has colours. */
+/** How a line is marked, besides its words, on terminals with colours. */
 typedef enum app_tint {
     APP_PLAIN,
     APP_BAD,  /**< lost, failed */
     APP_GOOD, /**< significant */
-    APP_FAINT /**< nothing is known yet */
+    APP_FAINT /**< not known yet */
 } app_tint;
 
-/** A page being made: lines that are cut to its columns, as many as it has rows. */
+/** A page being built: as many lines as it has rows, cut to its columns. */
 typedef struct app_page {
     sf_text text;
     int columns, rows;
     int used;      /**< rows */
-    app_tint tint; /**< of lines to come */
+    app_tint tint; /**< of the following lines */
     bool has_colours;
 } app_page;
 
-/** A line; beyond the last row nothing. What is not to be seen on a screen is made visible. */
+/** Adds a line; ignored beyond the last row. Control characters are made visible. */
 void app_page_line(app_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Takes the terminal over: the alternate screen, without a cursor. */
+/** Takes over the terminal: alternate screen, without a cursor. */
 void app_screen_enter(FILE *out);
 
-/** Digits after the point of a number that stands in a line: one below 10, none from there on. */
+/** Decimals of a number within a line: one below 10, else none. */
 int app_screen_digits(double value);
 
-/** An empty page of the terminal's size now; 80 columns and 24 rows where it does not tell. */
+/** An empty page of the terminal's present size; 80 columns and 24 rows if unknown. */
 app_page app_screen_page(void);
 
-/** The width of a terminal; 0 of anything else. */
+/** The width of a terminal; 0 if it is none. */
 int app_screen_columns(int file);
 
 /** Shows the page and frees it. */
 void app_screen_show(app_page *page);
 
-/** Gives the terminal back as it was, and prints what was kept; where none was taken, does nothing. */
+/** Restores the terminal and prints the kept lines; does nothing if it was not taken over. */
 void app_screen_leave(void);
 
-/** The same but for what was kept; from a signal handler. */
+/** Restores the terminal without printing kept lines; for signal handlers. */
 void app_screen_restore(void);
 
-/** Keeps a line instead of its being printed on stderr; false where no screen hides stderr. */
+/** Keeps a line for later instead of printing it on stderr; false if no screen hides stderr. */
 bool app_screen_keep(const char *line);
 
-/** The last kept lines, at most so many, one after the other onto the page. */
+/** Adds the last kept lines, at most `most`, to the page. */
 void app_screen_show_kept(app_page *page, int most);
 
 #endif

@@ -26,7 +26,8 @@ const sf_table app_sensitivity_table = {
 
 /* ---- what is changed ---- */
 
-/* Of the test's width; of that of each delay; and by how many of its widths each is moved. */
+/* Factors on the width of the test and on that of each delay, and a shift of each delay in units of its
+ * width. */
 typedef struct change {
     const char *name;
     double test, delay, moved;
@@ -54,7 +55,7 @@ static sf_delay change_delay(sf_delay delay, const change *by)
 
 /* ---- what is tested ---- */
 
-/* What stands out most comes first in a result. */
+/* Takes the first chains that stand out; the result is ordered by that. */
 static size_t choose(sf_episode *chosen, const sf_episodes_columns *told)
 {
     size_t count = 0;

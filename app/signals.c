@@ -25,7 +25,7 @@ static void on_signal(int number)
     if (call != NULL) call(atomic_load(&stop_user));
 }
 
-/* What ends the program by itself: devices get what they are owed, and it ends as it would have. */
+/* Handles signals that end the program: sends devices the bytes owed to them, then lets the signal end it. */
 static void on_end(int number)
 {
     sf_last_words_say();
@@ -61,7 +61,7 @@ static bool pauses(int signal)
     return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* Of signals that do not pause: those that end the program and can be caught. */
+/* Whether the signal ends the program and can be caught; signals that stop or continue it do not count. */
 static bool ends(int signal)
 {
     return signal != SIGKILL && signal != SIGSTOP && signal != SIGCONT && signal != SIGCHLD &&

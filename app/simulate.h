@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What other commands simulate. */
+/** Simulations for other commands. */
 #ifndef SF_APP_SIMULATE_H
 #define SF_APP_SIMULATE_H
 
 #include "app/command.h"
 
-/** Makes the folder that a file is to lie in, if it is not there. SF_CANNOT_CREATE. */
+/** Creates the folder of a file, if it does not exist. SF_CANNOT_CREATE. */
 int app_make_folder_of(const char *path, sf_error *error);
 
 /** Makes the recording of the preset with that name at this path, in a folder that is made if it is not

@@ -63,7 +63,7 @@ void app_said_free(app_said *said)
     free_sentences(&said->doubts);
 }
 
-/* What each of several series or epochs leads to is said once. */
+/* A sentence that several series or epochs cause is printed once. */
 typedef enum kept { KEPT_NEW, KEPT_BEFORE, KEPT_NOT } kept;
 
 static kept keep(app_sentences *sentences, const char *format, va_list arguments)
@@ -375,8 +375,8 @@ static size_t word_length(const char *word)
     return length;
 }
 
-/* Of the first `length` bytes, a word that is too long and spaces before it: up to the last underscore that
- * fits, or all of it. */
+/* For a word that is too long, the first `length` bytes with the spaces before it: the part up to the last
+ * underscore that fits, or all of it. */
 static size_t fit_word(const char *word, size_t length, size_t width)
 {
     size_t fits = length;
@@ -385,7 +385,7 @@ static size_t fit_word(const char *word, size_t length, size_t width)
     return fits > 0 ? fits : length;
 }
 
-/* As many whole words as fit into so many characters; at least one, or its beginning. */
+/* Length of as many whole words as fit into `width` characters; at least one, or its beginning. */
 static size_t fit_words(const char *cell, size_t width)
 {
     size_t fits = 0, next = 0;
@@ -460,8 +460,8 @@ static void set_columns(layout *l, const app_table *table, const char *head, boo
                 shown && tells(table, l->count, c) ? measure_column(table, l->count, c).widest : 0;
 }
 
-/* Of the columns that may be left out keeps those that have room, the last of `drop` first, and then narrows
- * the first column. Appends the heads of those left out. */
+/* Decides which of the `drop` columns fit, keeping the last of the list first, and then narrows the first
+ * column. Appends the heads of those left out. */
 static void fit(layout *l, const app_table *table, const char *const *drop, sf_text *dropped)
 {
     size_t count = 0;

@@ -61,7 +61,7 @@ static void add_behind(sf_text *text, const sf_top *top)
             sf_text_printf(text, "%s is %.1f s behind\n", top->rows[i].name, top->rows[i].behind_s);
 }
 
-/* Who is believed without a key, and who came without one. */
+/* Adds which sources are trusted without a key, and how many connections came without one. */
 static void add_keys(sf_text *text, const sf_top *top)
 {
     for (size_t i = 0; i < top->count; i++) {
@@ -260,7 +260,7 @@ static int follow(const app_call *call, sf_watcher *watcher, const char *endpoin
 
 /* ---- where the run is ---- */
 
-/* Where this machine reaches what was bound to an endpoint: to all of its addresses, by its own. */
+/* The local address of an endpoint: one that was bound on all addresses is reached at 127.0.0.1. */
 static void reach(char at[256], const char *bound)
 {
     static const char *const all[] = {"tcp://*:", "tcp://0.0.0.0:"};

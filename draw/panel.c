@@ -127,8 +127,8 @@ static void list_decades(ticks *all, const sf_axis *axis, const digits *of, int 
             if (of->digit[d] * pow(10, power) <= held.to) add_tick(all, &held, of->digit[d] * pow(10, power));
 }
 
-/* A logarithmic axis has the finest series that has room, and two ticks at least; one that does not double
- * has even steps, which there look alike. */
+/* A logarithmic axis uses the finest series of ticks that fits, with at least two ticks; if its ends differ
+ * by less than a factor of two it has even steps, which look the same there. */
 static ticks ticks_of(const sf_axis *of, double wanted)
 {
     ticks all = {.count = 0};
@@ -338,7 +338,8 @@ static void draw_colour_bar(sf_panel *panel, const sf_colour_scale *scale)
         &(sf_lettering){.pt = LABEL_PT, .anchor = SF_ANCHOR_MIDDLE, .degrees = 90, .class = "label colours"});
 }
 
-/* In smaller letters where it would leave its columns, and cut where these would be too small to read. */
+/* Draws a title in smaller letters if it is wider than its columns, and cuts it if these would be too small
+ * to read. */
 static void draw_title(sf_scene *scene, double x, double y, double width, const char *title)
 {
     char words[256];
@@ -350,7 +351,7 @@ static void draw_title(sf_scene *scene, double x, double y, double width, const 
     sf_scene_text(scene, x, y, words, &as);
 }
 
-/* Where the next panel of so many columns lies. */
+/* Position of the next panel, which takes `wanted` columns. */
 static double take_columns(sf_figure *figure, size_t wanted, double *width)
 {
     size_t columns = wanted == 0 ? 1 : wanted > figure->columns ? figure->columns : wanted;
@@ -809,8 +810,8 @@ void sf_panel_arrow(sf_panel *panel, const sf_ink *ink, double x0, double y0, do
         draw_head(panel, ink, on_curve(a, b, c, 0.5 - 0.01), on_curve(a, b, c, 0.5 + 0.01));
 }
 
-/* Viewers that smooth images blur the edges of cells no further than a pixel: each is as many as make this
- * many. */
+/* Viewers that smooth images blur the edges of cells by at most a pixel; so each cell is repeated until the
+ * image has about this many pixels a side. */
 #define FINE_PIXELS 500
 
 void sf_panel_image(sf_panel *panel, const double *values, size_t columns, size_t rows,

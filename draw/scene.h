@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A picture as a list of shapes on paper, in millimetres from its upper left corner, and its files: SVG by
- * itself, PDF and PNG by Cairo where synfire was built with it.
+ * A picture as a list of shapes on paper, in millimetres from its upper left corner, and writing it to files:
+ * SVG by its own code, PDF and PNG by Cairo if synfire was built with it.
  *
- * Like sf_text, a scene that has no memory left is `failed`, takes no further shapes, and whatever writes it
- * says so.
+ * Like sf_text, a scene that has run out of memory is `failed`, takes no further shapes, and its writers
+ * report that.
  */
 #ifndef SF_DRAW_SCENE_H
 #define SF_DRAW_SCENE_H
@@ -16,7 +16,7 @@
 typedef uint32_t sf_colour; /**< 0xRRGGBB */
 #define SF_NO_COLOUR UINT32_MAX
 
-/* Okabe and Ito's palette, which people with any colour vision tell apart; its order is that of series. */
+/* Okabe and Ito's palette, distinguishable with any colour vision; series use it in this order. */
 #define SF_BLACK 0x000000u
 #define SF_ORANGE 0xe69f00u
 #define SF_SKY 0x56b4e9u
@@ -28,27 +28,27 @@ typedef uint32_t sf_colour; /**< 0xRRGGBB */
 #define SF_GREY 0x767676u
 #define SF_PALE 0xd9d9d9u
 
-/** Viridis: the colour of a share, held within 0 .. 1; of NaN SF_PALE. */
+/** Viridis: the colour of a share, clamped to 0 .. 1; SF_PALE for NaN. */
 sf_colour sf_viridis(double share);
 
-/** Blue, white and red (Moreland 2009), for what lies below and above a middle: the colour of a share, white
- * of 0.5; of NaN SF_PALE. */
+/** Blue, white and red (Moreland 2009), for values below and above a middle: the colour of a share, white at
+ * 0.5; SF_PALE for NaN. */
 sf_colour sf_diverging(double share);
 
-/** Of series k. */
+/** The colour of series k. */
 sf_colour sf_series_colour(size_t k);
 
 typedef struct sf_ink {
     sf_colour line, fill; /**< SF_NO_COLOUR: none */
     double width_mm;      /**< of the line */
-    double opacity;       /**< 0 .. 1; 0 counts as 1, so that what is left out is opaque */
+    double opacity;       /**< 0 .. 1; 0 counts as 1, so that the default is opaque */
     bool dashed;
 } sf_ink;
 
 typedef enum sf_shape_kind {
     SF_SHAPE_GROUP, /**< words: its class; note: further attributes, as `data-kind="raster"`; clipped to its
-                       four points where it has them */
-    SF_SHAPE_END,   /**< of the group */
+                       four points if it has any */
+    SF_SHAPE_END,   /**< end of the group */
     SF_SHAPE_PATH,  /**< points; NaN, NaN lifts the pen */
     SF_SHAPE_AREA,  /**< the same, each part closed */
     SF_SHAPE_DISC,  /**< a disc of radius `size` around each point */
@@ -73,7 +73,7 @@ typedef struct sf_shape {
     size_t pixel, columns, rows; /**< image: its first colour */
 } sf_shape;
 
-/** Zero-initialise, with its size; sf_scene_free. */
+/** Zero-initialise, with its size; free with sf_scene_free. */
 typedef struct sf_scene {
     double width_mm, height_mm;
     sf_shape *shapes;
@@ -88,17 +88,17 @@ typedef struct sf_scene {
 
 void sf_scene_free(sf_scene *scene);
 
-/** `class`, `note` and, of text, `words` are copied; NULL: none. */
+/** Copies `class`, `note` and, for text, `words`; NULL: none. */
 void sf_scene_group(sf_scene *scene, const char *class, const char *attributes);
-void sf_scene_clip(sf_scene *scene, double x, double y, double width, double height); /**< a group */
+void sf_scene_clip(sf_scene *scene, double x, double y, double width, double height); /**< a clipped group */
 void sf_scene_end(sf_scene *scene);
 
-/** Begins a shape of points, which sf_scene_point adds. */
+/** Starts a shape of points; sf_scene_point adds them. */
 void sf_scene_begin(sf_scene *scene, sf_shape_kind kind, const sf_ink *ink, const char *class,
                     const char *note);
 void sf_scene_point(sf_scene *scene, double x, double y);
 void sf_scene_lift(sf_scene *scene);
-void sf_scene_radius(sf_scene *scene, double mm); /**< of the discs that were begun */
+void sf_scene_radius(sf_scene *scene, double mm); /**< of the discs just started */
 
 void sf_scene_segment(sf_scene *scene, const sf_ink *ink, double x0, double y0, double x1, double y1);
 void sf_scene_rectangle(sf_scene *scene, const sf_ink *ink, double x, double y, double width, double height,
@@ -115,23 +115,23 @@ typedef struct sf_lettering {
 
 void sf_scene_text(sf_scene *scene, double x, double y, const char *words, const sf_lettering *as);
 
-/** Room for columns * rows colours, which the caller fills; NULL where memory is out. */
+/** Space for columns * rows colours, which the caller fills; NULL if memory is out. */
 sf_colour *sf_scene_image(sf_scene *scene, double x, double y, double width, double height, size_t columns,
                           size_t rows);
 
-/** About how wide words are in Helvetica; what a viewer takes where it has none is up to SF_WIDER times so
- * wide. */
+/** Approximate width of words in Helvetica; a viewer without Helvetica may need up to SF_WIDER times that
+ * width. */
 #define SF_WIDER 1.15
 double sf_words_width_mm(const char *words, double pt, bool bold);
 
-/** Appends a whole SVG document; `inside` another document it has no heading of its own. */
+/** Appends a whole SVG document; `inside`: within another document, without its own heading. */
 void sf_scene_svg(sf_text *svg, const sf_scene *scene, bool inside);
 
-/** Whether a picture can be written to this path: its ending is .svg, .pdf or .png. SF_USAGE; SF_UNAVAILABLE
- * where synfire was built without Cairo. */
+/** Checks that a picture can be written to this path: its extension is .svg, .pdf or .png. SF_USAGE;
+ * SF_UNAVAILABLE if synfire was built without Cairo. */
 int sf_scene_check_path(const char *path, sf_error *error);
 
-/** Writes it, whole or not at all. As above; SF_CANNOT_CREATE, SF_IO, SF_NO_MEMORY. */
+/** Writes the picture, completely or not at all. Errors as above; SF_CANNOT_CREATE, SF_IO, SF_NO_MEMORY. */
 int sf_scene_write(const sf_scene *scene, const char *path, sf_error *error);
 
 #endif

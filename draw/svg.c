@@ -37,7 +37,7 @@ static void print_words(sf_text *svg, const char *words)
     sf_text_free(&visible);
 }
 
-/* To a micrometre of paper, in as few letters as it takes. */
+/* Prints a length to a micrometre of paper, in as few characters as possible. */
 static void print_mm(sf_text *svg, double mm)
 {
     sf_text_scaled(svg, llround(mm * 1000), 3);

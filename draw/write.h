@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the writers of pictures share. */
+/** Shared by the writers of pictures. */
 #ifndef SF_DRAW_WRITE_H
 #define SF_DRAW_WRITE_H
 
 #include "draw/scene.h"
 
-/** Words of a scene, or NULL. */
+/** The words at a place of a scene, or NULL. */
 static inline const char *sf_scene_words(const sf_scene *scene, size_t at)
 {
     return at != SF_NO_WORDS ? scene->words.data + at : NULL;
@@ -16,7 +16,7 @@ static inline double sf_ink_opacity(const sf_ink *ink)
     return ink->opacity > 0 ? ink->opacity : 1;
 }
 
-/** Whether this build draws by Cairo; and what it draws: a PDF, or a PNG of 300 dots an inch. SF_NO_MEMORY,
+/** Whether this build has Cairo; and drawing with it: a PDF, or a PNG of 300 dots per inch. SF_NO_MEMORY,
  * SF_UNAVAILABLE. */
 bool sf_cairo_is_there(void);
 int sf_cairo_draw(sf_text *bytes, const sf_scene *scene, bool pdf, sf_error *error);

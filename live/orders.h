@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Orders to triggers by their names, and what a page may order: the same as the control socket, for the same
+/** Orders to named triggers, and the orders of a page: the same as through the control socket, with the same
  * token. */
 #ifndef SF_LIVE_ORDERS_H
 #define SF_LIVE_ORDERS_H
@@ -8,7 +8,8 @@
 #include "live/control_request.h"
 #include "pipeline/pipeline.h"
 
-/** Hands on a command about the trigger of this name, or about all of them ("" as its name). SF_USAGE. */
+/** Passes on a command about the trigger of this name, or about all triggers (name ""). SF_USAGE for an
+ * unknown name; errors as sf_pipeline_order. */
 int sf_order_trigger(sf_pipeline *pipeline, const sf_live_options *options, sf_command command,
                      const char *name, sf_error *error);
 
@@ -21,7 +22,7 @@ typedef struct sf_page_orders {
     sf_wrong_tokens wrong;
 } sf_page_orders;
 
-/** Reads the token; what sf_token_read refuses. */
+/** Reads the token. Errors as sf_token_read. */
 int sf_page_orders_open(sf_page_orders *page, const char *token_file, const sf_live_options *options,
                         sf_pipeline *pipeline, sf_error *error);
 

@@ -5,8 +5,8 @@
 
 #include <synfire/live.h>
 
-/** Reads files, `count` of them. *failed is the one that a failure is about. Free with sf_rule_files_free
- * whatever happened. SF_DATA for what is no rule; SF_NO_INPUT, SF_NO_MEMORY. */
+/** Reads `count` files. *failed is the index of the one that failed. Free with sf_rule_files_free whatever is
+ * returned. SF_DATA for an invalid rule; SF_NO_INPUT, SF_NO_MEMORY. */
 int sf_rule_files_read(sf_live_rule **rules, const char *const *paths, uint32_t count, uint32_t *failed,
                        sf_error *error);
 void sf_rule_files_free(sf_live_rule *rules, uint32_t count);

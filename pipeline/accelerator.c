@@ -26,7 +26,7 @@ static int choose(sf_device **device, const sf_live_options *config, sf_error *e
     return status;
 }
 
-/* What a device refuses or fails at, the CPU does: only memory of this program ends the run. */
+/* The CPU does what a device refuses or fails at: only lack of host memory ends the run. */
 static int forgive(int status, const sf_error *reason, sf_error *error)
 {
     if (status == SF_OK || status == SF_UNAVAILABLE) return SF_OK;

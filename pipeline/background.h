@@ -16,18 +16,18 @@ typedef enum sf_background_state {
 } sf_background_state;
 
 typedef enum sf_background_place {
-    SF_BACKGROUND_BESIDE, /**< at low priority: hops go on meanwhile */
+    SF_BACKGROUND_BESIDE, /**< on its own thread at low priority, while hops continue */
     SF_BACKGROUND_INSIDE, /**< within the call that starts it */
-    SF_BACKGROUND_AWAITED /**< as beside, but somebody may wait for it: it does not give way */
+    SF_BACKGROUND_AWAITED /**< on its own thread at normal priority, because a caller may wait for it */
 } sf_background_place;
 
-/** Zero-initialised it is closed. All calls but `work` come from one thread. */
+/** Zero-initialised it is closed. All calls except `work` come from one thread. */
 typedef struct sf_background {
     void (*work)(void *job);
-    void *job; /**< the caller's, but while busy the worker's */
+    void *job; /**< owned by the caller, and by the worker while it is busy */
     sf_background_place place;
     sf_thread thread;
-    sf_bell bell, done; /**< for the worker; for who waits for it */
+    sf_bell bell, done; /**< bell wakes the worker, done wakes a waiting caller */
     atomic_int state;
     atomic_bool leave, halted;
 } sf_background;
@@ -38,30 +38,31 @@ static inline sf_background_place sf_background_inside(bool inside)
     return inside ? SF_BACKGROUND_INSIDE : SF_BACKGROUND_BESIDE;
 }
 
-/** Starts the thread, unless work is to be done inside. The struct must stay where it is. */
+/** Starts the thread, unless work is done inside the call. The struct must not move. Returns an error if the
+ * thread cannot start. */
 int sf_background_open(sf_background *background, const char *name, sf_background_place place,
                        void (*work)(void *job), void *job, sf_error *error);
 
-/** Asks the work to stop by its progress, and waits for it. */
+/** Makes the work's progress return false, and waits for the work to end. */
 void sf_background_close(sf_background *background);
 
-/** Any thread, while it is open: asks the work to stop by its progress, now and whenever it is started again.
- * Who waits for it goes on, and finds it cancelled or busy. */
+/** Makes the work's progress return false, now and whenever it is started again. Waiting callers continue,
+ * and find the job cancelled or still busy. Any thread, while open. */
 void sf_background_halt(sf_background *background);
 
-/** For the work: its update is false once nobody waits for the result any more. */
+/** The progress for the work: its update returns false once nobody waits for the result. */
 sf_progress sf_background_progress(sf_background *background);
 
-/** True while the job is the caller's to fill. */
+/** True while the caller owns the job and may fill it. */
 bool sf_background_is_idle(const sf_background *background);
 
-/** Hands the job over; only while idle. */
+/** Passes the job to the worker; only while idle. */
 void sf_background_start(sf_background *background);
 
-/** Returns once the work that was handed over is done, or halted; at once while idle. */
+/** Returns when the started work is done or halted; at once if idle. */
 void sf_background_wait(sf_background *background);
 
-/** True where the work is done: the job is the caller's again, with its results. */
+/** True if the work is done: the caller owns the job again, with its results. */
 bool sf_background_take(sf_background *background);
 
 #endif

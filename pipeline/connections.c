@@ -24,7 +24,7 @@ int sf_connections_blank(sf_connections *connections, sf_span span, sf_error *er
     return SF_OK;
 }
 
-/* What lies before the window is in no later one. */
+/* Forgets blanked spans before the window: no later window contains them. */
 static void forget_blanked(sf_connections *connections, sf_span window)
 {
     size_t kept = 0;
@@ -49,7 +49,7 @@ static int begin_recorded(sf_tiling_job *job, const sf_connections_window *windo
     return SF_OK;
 }
 
-/* Takes [start, stop) out of the recorded spans; where both are one time, cuts there. */
+/* Removes [start, stop) from the recorded spans; if start equals stop, splits the span there. */
 static void cut_out(sf_tiling_job *job, int64_t start_ns, int64_t stop_ns)
 {
     sf_span *spans = job->recorded;
@@ -158,13 +158,13 @@ static int start_tiling(sf_connections *connections, const sf_connections_window
     int status = goes_on ? SF_OK : begin_filling(connections, window, error);
     if (status != SF_OK) return status;
     fill(connections, window);
-    /* Without recorded time there is none to have a share of. */
+    /* Without recorded time there are no shares of it to compute. */
     if (!connections->filling && connections->job.recorded_count > 0)
         sf_background_start(&connections->tiling);
     return SF_OK;
 }
 
-/* The graph of the newest window that is done, where there is one. */
+/* Takes the finished graph, if any, which is that of the newest window that is done. */
 static int take_tiling(sf_connections *connections, sf_connectivity *snapshot, sf_span *window, bool *ready,
                        sf_error *error)
 {
@@ -253,7 +253,7 @@ void sf_connections_close(sf_connections *connections)
     *connections = (sf_connections){0};
 }
 
-/* Edges by tiling have surrogates of their own: without them there is nothing to go by. */
+/* Tiling edges are tested by their own surrogates; without surrogates there is no p to limit. */
 static sf_left_out leave_out(const sf_connections *connections, sf_connectivity *snapshot)
 {
     sf_left_out left_out = sf_testing_limits(connections->config);

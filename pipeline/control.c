@@ -17,7 +17,7 @@
 
 /* ---- time ---- */
 
-/* The clock that triggers go by, where the stream is at time_ns. */
+/* The time that triggers use: time_ns itself on a virtual clock, else the monotonic clock. */
 static int64_t now_at(const sf_control *control, int64_t time_ns)
 {
     return control->setup.inputs->virtual_clock ? time_ns : sf_clock_monotonic_ns();
@@ -106,8 +106,8 @@ static uint64_t send_trigger(sf_control *control, const sf_decision *decision)
     return message->seq;
 }
 
-/* What is recorded from here on may be the artefact of what is sent now. In real time the stream is as far
- * behind as it was when its newest spike arrived. */
+/* What is recorded from now on may be the artefact of what is sent now. In real time, the stream lags as much
+ * as when its newest spike arrived. */
 static void blank_after(sf_control *control, const sf_decision *decision, int64_t now_ns)
 {
     int64_t length_ns = in_ns(control->setup.config->triggers[decision->trigger].blank_ms);
@@ -369,7 +369,7 @@ static void look_at(sf_control *control, size_t source, const sf_feeder_faults *
     control->silent = now->silent ? control->silent | bit : control->silent & ~bit;
 }
 
-/* Any thread: the first source of these that is silent now; NULL: none is. */
+/* The first of these sources that is silent now; NULL: none is. Any thread. */
 static const sf_feeder *silent_of(const sf_control *control, uint64_t sources)
 {
     const sf_feeders *feeders = control->setup.feeders;
@@ -426,7 +426,7 @@ static void obey(sf_control *control, const sf_command *order)
     }
 }
 
-/* What would not be armed is refused: none of those that are asked for is armed. Under `ordering`. */
+/* If one of the requested triggers cannot be armed, refuses and arms none. Caller holds `ordering`. */
 static int check_arming(const sf_control *control, uint32_t trigger, sf_error *error)
 {
     if (atomic_load(&control->halted))
@@ -479,10 +479,9 @@ void sf_control_look(sf_control *control, const sf_feeder_faults *faults)
 
 /* ---- what others are told ---- */
 
-/* How often a trigger is completed by chance: its episode by units that are independent at their rates so
- * far; one that follows another, by what that one sends when chance completes it. NaN: not known, as of
- * rules.
- */
+/* The rate at which chance completes a trigger: its episode, if units are independent at their rates so far;
+ * for a trigger that follows another, the rate at which chance makes the other be sent. NaN: not known, as
+ * for rules. */
 static double chance_hz(const sf_control *control, uint32_t trigger, const sf_hop_rates *rates)
 {
     uint32_t followed = control->changed[trigger].follows, board = control->boards[trigger];
@@ -629,7 +628,7 @@ static void fill_message(sf_message *message, const char *name, bool is_named, c
     sf_episode_id(message->trigger.id, &watched->episode, units);
 }
 
-/* What each trigger rests on: its episode, or that of the one that it follows. */
+/* Finds the episode of each trigger: its own, or that of the trigger it follows. */
 static void resolve_triggers(sf_control *control, sf_trigger_settings *settings)
 {
     const sf_live_options *config = control->setup.config;
@@ -689,7 +688,7 @@ static void hand_blanked(void *user, sf_span span)
         sf_handoff_blank(control->setup.handoff, span);
 }
 
-/* Nothing where every spike is analysed. */
+/* Opens no filter if every spike is analysed. */
 static int open_filter(sf_control *control, sf_error *error)
 {
     const sf_live_options *config = control->setup.config;

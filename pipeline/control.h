@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What follows when a watched episode completes: a message at once where it is only watched; where it is that
- * of a trigger, what pipeline/trigger.h decides. Decisions go to the window thread, which tells them. What
- * orders there are from outside come through a ring. Front thread, real-time safe, but for what says so.
+ * What happens when a watched episode completes: if it is only watched, a message at once; if it belongs to a
+ * trigger, what pipeline/trigger.h decides. Decisions go to the window thread, which publishes them. Commands
+ * from outside arrive through a ring. Front thread and real-time safe, unless a comment says otherwise.
  */
 #ifndef SF_PIPELINE_CONTROL_H
 #define SF_PIPELINE_CONTROL_H
@@ -20,7 +20,7 @@
 #include "pipeline/watched.h"
 #include "window/watch.h"
 
-/** A trigger's state, which the front thread writes and others read. */
+/** A trigger's state; the front thread writes it, others read it. */
 typedef struct sf_trigger_post {
     atomic_uint why, waiting;
     _Atomic int64_t armed_until_ns, armed_at_ns; /**< the second is stream time */
@@ -30,124 +30,124 @@ typedef struct sf_trigger_post {
 
 typedef enum sf_command_kind {
     SF_COMMAND_ARM,
-    SF_COMMAND_RENEW, /**< arms what is armed */
+    SF_COMMAND_RENEW, /**< extends the arming of an armed trigger */
     SF_COMMAND_DISARM,
-    SF_COMMAND_FIRE, /**< a trigger's cause, found by another thread */
-    SF_COMMAND_MARK  /**< a text marker where the stream is */
+    SF_COMMAND_FIRE, /**< the cause of a trigger occurred, as another thread found */
+    SF_COMMAND_MARK  /**< a text marker at the current stream time */
 } sf_command_kind;
 
 typedef struct sf_command {
     sf_command_kind kind;
-    uint32_t trigger;         /**< SF_ALL_TRIGGERS where it is about arming */
+    uint32_t trigger;         /**< SF_ALL_TRIGGERS for commands about arming */
     int64_t arm_ns;           /**< 0: as configured */
-    const char *by;           /**< of arming: a literal, who */
-    sf_trigger_reason reason; /**< of disarming */
-    int64_t time_ns;          /**< of a cause: stream time */
+    const char *by;           /**< arming: who did it, a literal */
+    sf_trigger_reason reason; /**< disarming: why */
+    int64_t time_ns;          /**< stream time of a cause */
     int64_t arrival_ns;
     char text[SF_MARKER_TEXT_SIZE];
 } sf_command;
 
-/** What the front knows that control works with; borrowed. */
+/** What control gets from the front; borrowed. */
 typedef struct sf_control_setup {
     const sf_live_options *config;
     const sf_inputs *inputs;
-    const sf_feeders *feeders; /**< not opened yet */
+    const sf_feeders *feeders; /**< not yet open */
     sf_handoff *handoff;
     const sf_board *board; /**< by watched episode */
     sf_publisher *publisher;
-    size_t batch; /**< spikes that come at once, at most */
+    size_t batch; /**< maximum number of spikes passed at once */
 } sf_control_setup;
 
 typedef struct sf_control {
     sf_control_setup setup;
     sf_filter *filter; /**< NULL: every spike is analysed */
     sf_blank *blanks;
-    sf_spike *kept;            /**< room for a batch ... */
-    int64_t *kept_arrivals_ns; /**< ... and when each came */
-    const sf_marker *markers;  /**< that are ahead in the stream */
+    sf_spike *kept;            /**< capacity for one batch of analysed spikes ... */
+    int64_t *kept_arrivals_ns; /**< ... and their arrival times */
+    const sf_marker *markers;  /**< expected markers, not yet reached by the stream */
     size_t marker_count;
     _Atomic uint64_t dropped[SF_FILTER_CAUSES];
-    int64_t newest_ns, newest_arrival_ns; /**< of the spike that is looked at */
+    int64_t newest_ns, newest_arrival_ns; /**< of the spike being watched */
     sf_watch *watch;
     sf_watched *watched;
     size_t watched_count, trigger_count;
-    sf_message *messages; /**< filled in but for what a completion tells: watched ones, then triggers */
-    uint32_t *boards;     /**< by trigger: the watched episode that it rests on; UINT32_MAX: none */
+    sf_message *messages; /**< prefilled except what a completion adds: watched ones, then triggers */
+    uint32_t *boards;     /**< by trigger: index of the watched episode that fires it; UINT32_MAX: none */
     sf_triggers *triggers;
     sf_trigger_post *posts;
-    sf_feeder_faults *known;  /**< by source: what was looked at last */
-    uint64_t silent;          /**< bit i: source i is */
-    int64_t stream_ns;        /**< where the stream is */
-    sf_ring orders;           /**< of sf_command */
-    pthread_mutex_t ordering; /**< of those who order */
+    sf_feeder_faults *known;  /**< by source: the faults at the last look */
+    uint64_t silent;          /**< bit i: source i is silent */
+    int64_t stream_ns;        /**< current stream time */
+    sf_ring orders;           /**< sf_command items */
+    pthread_mutex_t ordering; /**< held by a thread that sends a command */
     sf_trigger_settings
-        *changed;         /**< by trigger: what the front goes by, or is to from its next look on ... */
-    atomic_bool changing; /**< ... while this is set, and the front's alone then */
+        *changed; /**< by trigger: the settings that the front uses, or will use from its next look on ... */
+    atomic_bool changing; /**< ... while this is set; then only the front may touch them */
     bool lockable;
     atomic_bool halted; /**< no trigger is sent any more ... */
-    bool disarmed;      /**< ... which the front has seen to */
-    bool began;         /**< spikes came */
+    bool disarmed;      /**< ... and the front has disarmed them all */
+    bool began;         /**< spikes have arrived */
     bool bursts_wanted;
-    sf_isi_n bursts;  /**< where they are wanted */
-    int64_t asked_ns; /**< the time that triggers went by last */
+    sf_isi_n bursts;  /**< if bursts_wanted */
+    int64_t asked_ns; /**< time of the last update of the triggers */
 } sf_control;
 
-/** Resolves watched episodes and triggers. */
+/** Resolves watched episodes and triggers. SF_CONFIG, SF_NO_MEMORY. */
 int sf_control_open(sf_control *control, const sf_control_setup *setup, sf_error *error);
 void sf_control_close(sf_control *control);
 
-/** Any thread, and handlers of signals: from now on no trigger with a name is sent, and none can be armed. */
+/** From now on no named trigger is sent, and none can be armed. Any thread, and signal handlers. */
 void sf_control_halt(sf_control *control);
 
-/** Markers in time order, each before the spikes of its time and later ones are watched; borrowed until
- * sf_control_reach. */
+/** Announces markers in time order; each takes effect before spikes of its time and later are watched.
+ * Borrowed until sf_control_reach. */
 void sf_control_expect(sf_control *control, const sf_marker *markers, size_t count);
 
-/** Spikes that are analysed, and when each came; until the next call. */
+/** The analysed spikes and their arrival times; valid until the next call. */
 typedef struct sf_analysed {
     const sf_spike *spikes;
     const int64_t *arrivals_ns;
     size_t count;
 } sf_analysed;
 
-/** Spikes in stream order. Returns which of them are analysed. */
+/** Watches spikes in stream order. Returns those that are analysed. */
 sf_analysed sf_control_watch(sf_control *control, const sf_spike *spikes, const int64_t *arrivals_ns,
                              size_t count);
 
-/** After each pull and before its spikes: faults, one of each source, then orders, then delays that are over.
- */
+/** Call after each pull, before its spikes: takes the faults of all sources (one entry each), then commands,
+ * then ends delays that are over. */
 void sf_control_look(sf_control *control, const sf_feeder_faults *faults);
 
-/** All before this stream time has been watched, and what markers were expected have come. */
+/** Everything before this stream time has been watched, and the expected markers have passed. */
 void sf_control_reach(sf_control *control, int64_t watermark_ns);
 
-/** The stream has ended: what waits is withheld. */
+/** The stream has ended: withholds what waits. */
 void sf_control_end(sf_control *control);
 
-/** How long the front may sleep, at most so many milliseconds, for nothing to be late. */
+/** How many milliseconds the front may sleep without being late, at most `most`. */
 int sf_control_sleep_ms(const sf_control *control, int most);
 
-/** Any thread, which may wait for others that order. SF_AGAIN where there is no room; SF_UNAVAILABLE where a
- * trigger cannot be armed: a source of it is silent, or the run is being stopped. The caller then rings the
- * front's bell. */
+/** Sends a command to the front; the caller then rings the front's bell. Any thread; may wait for other
+ * senders. SF_AGAIN if the ring is full; SF_UNAVAILABLE if a trigger cannot be armed: one of its sources is
+ * silent, or the run is being stopped. */
 int sf_control_order(sf_control *control, const sf_command *order, sf_error *error);
 
 /**
- * Any thread: from the front's next look on triggers go by these options, which differ from the run's in keys
- * that are live only. SF_CONFIG with its key for what a trigger has no room for; SF_AGAIN where the last
- * change was not taken up yet.
+ * From the front's next look on triggers use these options, which differ from the run's only in keys that may
+ * change live. Any thread. SF_CONFIG with the key, if a trigger has no room for a setting; SF_AGAIN if the
+ * front has not yet adopted the previous change.
  */
 int sf_control_change(sf_control *control, const sf_live_options *options, sf_error *error);
 
-/** Any thread, which may wait for those that order: trigger is below sf_live_options.trigger_count, and rates
- * are those of the stream so far. */
+/** Fills the status of a trigger, an index below sf_live_options.trigger_count. rates: of the stream so far.
+ * Any thread; may wait for senders of commands. */
 void sf_control_status(sf_control *control, uint32_t trigger, const sf_hop_rates *rates,
                        sf_trigger_status *status);
 
-/** Any thread: how many spikes were not analysed, and why. */
+/** Adds to the status how many spikes were not analysed, by cause. Any thread. */
 void sf_control_count(const sf_control *control, sf_status_message *status);
 
-/** Window thread: the message of a decision, or NULL where memory is out. */
+/** Builds the message of a decision; NULL if memory is out. Window thread. */
 sf_message *sf_control_tell(const sf_control *control, const sf_decided *decided);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Of a hop, for what the device is compared by. */
+/* Time per hop that the device may spend to summarise the window it is compared by. */
 #define TRIAL_NS INT64_C(5000000)
 
 /* ---- lists ---- */
@@ -108,7 +108,7 @@ static int prepare_here(sf_counting *counting, sf_error *error)
     return sf_tracker_prepare(counting->tracker, counting->next.episodes, counting->next.count, error);
 }
 
-/* The CPU counts what the device has counted: from the spikes, of which it has kept none. */
+/* The CPU takes over from the device and counts again from the spikes, because it has kept no summaries. */
 static int count_instead(sf_counting *counting, const sf_history *history, sf_error *error)
 {
     int status = sf_tracker_wake(counting->tracker, history, error);
@@ -117,7 +117,8 @@ static int count_instead(sf_counting *counting, const sf_history *history, sf_er
                : status;
 }
 
-/* What came of a job on the device: what it cannot the CPU does, with every summary that it lacks. */
+/* Handles the result of a device job: if the device failed, the CPU takes over and computes all summaries
+ * that it lacks. */
 static int answer(sf_counting *counting, int status, const sf_error *reason, const sf_history *history,
                   sf_error *error)
 {
@@ -246,7 +247,7 @@ static int try_device(sf_counting *counting, const sf_history *history, bool *re
     return status;
 }
 
-/* What a hop takes on the device: a segment, as those of the window did, and the counts. */
+/* Measures a hop on the device: summarising one segment, estimated from those of the window, and counting. */
 static int compare(sf_counting *counting, uint64_t *counts, sf_error *error)
 {
     int64_t began_ns = sf_clock_monotonic_ns();

@@ -28,7 +28,7 @@ static int gather(sf_spike **spikes, size_t *from, size_t *to, const sf_critical
     return SF_OK;
 }
 
-/* As the recording would be with the window selected. */
+/* The recording as it would be with the window selected. */
 static sf_recording recording_of(const sf_criticality_run *run, sf_spike *spikes, size_t count)
 {
     const sf_recorded_time *recorded = &run->job.recorded;

@@ -17,18 +17,18 @@
  */
 #define LEAST_INTERVAL 2e-5
 #define MOST_INTERVAL 1e3
-#define LEAST_LOG_BANDWIDTH 0.051 /* the least that 1,024 modes tell apart here: 32 KB a state */
+#define LEAST_LOG_BANDWIDTH 0.051 /* the smallest that 1,024 modes resolve: 32 KB per state */
 
 /* A delay's density resolves this share of the largest delay. */
 #define DELAY_RESOLUTION 5e-4
 
-/* Rates begin with room for so many spikes a hop; it doubles where that is too little. */
+/* Initial capacity for rates, in spikes per hop; it doubles if that is too small. */
 #define FIRST_RATES 64
 
-/* What a clock's step may differ from what was believed and be the same, differently rounded. */
+/* Maximum relative difference of two estimates of the clock's step that count as equal up to rounding. */
 #define SAME_TICK 0.2
 
-/* A thread is worth so many states to tell of, or samples of so many states to change; each has its own
+/* Minimum number of states to publish, or to update with samples, that justifies one thread; each has its own
  * spectrum, 150 KB. */
 enum { STATES_EACH = 16, SAMPLES_EACH = 16, MOST_WORKERS = 16 };
 
@@ -123,7 +123,7 @@ static int make_labels(sf_density_plan *plan, const sf_quantity_setup *setup, sf
     return SF_OK;
 }
 
-/* As many as have some states each to follow. */
+/* Number of threads such that each has some states to update. */
 static unsigned threads_for(const sf_density_plan *plan, size_t states)
 {
     unsigned most = plan->worker_count < MOST_WORKERS ? plan->worker_count : MOST_WORKERS;
@@ -246,7 +246,7 @@ static size_t samples_of(const sf_state_samples *samples, size_t s)
     return samples->first[s + 1] - samples->first[s];
 }
 
-/* So many threads at most as items of a hop keep busy. */
+/* Maximum number of threads that the items of a hop keep busy. */
 static unsigned threads_of_hop(const sf_density_plan *plan, size_t items)
 {
     size_t useful = items / STATES_EACH, allotted = sf_thread_cores();
@@ -370,7 +370,7 @@ static int begin_again(sf_density_plan *plan, sf_error *error)
     return status;
 }
 
-/* Where the oldest of the hops begins that rates are kept of. */
+/* Start of the oldest hop whose rates are kept. */
 static int64_t oldest_hop_ns(const sf_densities *densities)
 {
     uint64_t hops = densities->hops;
@@ -485,7 +485,7 @@ static size_t list_due(sf_density_plan *plan)
     return count;
 }
 
-/* In the order of the states, whichever thread made them. */
+/* Publishes in the order of the states, whichever thread computed them. */
 static int tell_states(sf_density_plan *plan, sf_span window,
                        void (*publish)(void *user, sf_message *message), void *user, sf_error *error)
 {

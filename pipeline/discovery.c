@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the windows that are passed over: 63 at most. */
+/* Doublings of the number of windows to skip: at most 63 windows. */
 #define MOST_DOUBLINGS 6
 
 /* That are kept: one, and what comes while one is mined. */
@@ -42,8 +42,8 @@ static bool begins_with_pairs(const sf_discovery *discovery)
            engine == &sf_engine_interval;
 }
 
-/* Those that count `least`; or NULL: the window is to be mined anew. Pairs are followed where windows are
- * mined, which the first one tells, that is new as a whole. */
+/* The pairs with a count of at least `least`; or NULL: mine the window anew. Pairs are followed on the host
+ * or device that mines windows, which is known after the first window mined as a whole. */
 static const sf_pair_count *find_pairs(sf_discovery *discovery, uint32_t least, size_t *count)
 {
     if (!begins_with_pairs(discovery)) return NULL;
@@ -56,14 +56,14 @@ static const sf_pair_count *find_pairs(sf_discovery *discovery, uint32_t least, 
     return discovery->pairs;
 }
 
-/* What was mined tells where that is done; of a window in which no unit is frequent nothing was. */
+/* Remembers where mining ran; a window without a frequent unit was not really mined and says nothing. */
 static void learn_place(sf_discovery *discovery, const sf_mine_result *result)
 {
     if (result->level_count > 0 && result->levels[0].frequent > 0)
         discovery->place = strcmp(result->ran.device, "cpu") == 0 ? SF_DISCOVERY_HERE : SF_DISCOVERY_THERE;
 }
 
-/* Spells out the episodes that count most above chance only: there may be a million others. */
+/* Builds only the episodes that count most above chance: there may be a million others. */
 static int keep_found(sf_discovery *discovery, const sf_mine_result *result)
 {
     size_t most = discovery->config->mine.track_most, count = result->count < most ? result->count : most;
@@ -163,7 +163,7 @@ static void work(void *job)
 
 /* ---- the window thread's side ---- */
 
-/* What a window would be refused for after hops were published. */
+/* Finds now what mining would refuse in a window only after hops were published. */
 static int check_mining(const sf_discovery *discovery, sf_error *error)
 {
     const sf_mining_options options = options_of(discovery);
@@ -297,7 +297,7 @@ int sf_discovery_see(sf_discovery *discovery, const sf_discovery_window *window,
     return SF_OK;
 }
 
-/* What arrived is the miner's from now on. */
+/* Gives the arrived spikes to the miner. */
 static void hand_over(sf_discovery *discovery)
 {
     uint64_t end = discovery->arrived[1].end;

@@ -41,7 +41,7 @@ static void begin_bin(sf_features *features, uint64_t number, int64_t start_ns)
     features->open->lost = features->doubted;
 }
 
-/* What windows pass over, a silence or what a clock stepped over, is passed over here, too. */
+/* Skips what windows skip, too: a silence, or time that a clock stepped over. */
 static void push_silence(sf_features *features, uint64_t number, uint64_t count, int64_t start_ns)
 {
     uint64_t length_ns = count * (uint64_t)features->bin_ns;
@@ -258,7 +258,7 @@ static int add_units(sf_features *features, sf_error *error)
     return status;
 }
 
-/* What a list of episodes may have besides episodes as people write them: the name of a trigger. */
+/* A list of episodes may also name a trigger: returns that trigger's episode. */
 static const char *episode_of(const sf_live_options *config, const char *text)
 {
     uint32_t i = sf_live_find_trigger(config, text);

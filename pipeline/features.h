@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What decoders of brain-computer interfaces take: the spikes of units and the completions of episodes in
- * bins of the stream's time, from its first spike on, each bin once and those without a spike too. The front
- * thread counts and closes bins, the window thread tells them. A silence is one item of the ring between
- * them, so it never overflows; what the ring has no room for is counted in bins.
+ * Features for decoders of brain-computer interfaces: counts of spikes of units and completions of episodes
+ * in bins of stream time, from the first spike on. Every bin comes once, also without spikes. The front
+ * thread counts and closes bins, the window thread publishes them. A silence takes one item of the ring
+ * between them, so it cannot overflow the ring; bins that do not fit are dropped and counted.
  */
 #ifndef SF_PIPELINE_FEATURES_H
 #define SF_PIPELINE_FEATURES_H
@@ -14,11 +14,11 @@
 #include "pipeline/publisher.h"
 #include "window/watch.h"
 
-/** So many bins, all of the same counts: one, or as many empty ones. */
+/** A number of bins with equal counts: one bin, or any number of empty ones. */
 typedef struct sf_features_bins {
-    uint64_t first, number; /**< that of the first, and how many */
+    uint64_t first, number; /**< number of the first bin, and how many bins */
     int64_t start_ns, arrival_ns;
-    int64_t stop_ns;   /**< of the last */
+    int64_t stop_ns;   /**< end of the last bin */
     bool lost;         /**< spikes of a source may be missing */
     uint32_t counts[]; /**< in the order of the names */
 } sf_features_bins;
@@ -27,18 +27,18 @@ typedef struct sf_features_setup {
     const sf_live_options *config;
     const sf_inputs *inputs;
     const sf_feeders *feeders; /**< may be opened later */
-    sf_handoff *handoff;       /**< its bells; where it waits for room, so do bins */
+    sf_handoff *handoff;       /**< provides bells; if it waits for room, so do bins */
 } sf_features_setup;
 
 typedef struct sf_features {
     sf_features_setup setup;
-    int64_t bin_ns; /**< 0: none are asked for, and nothing below is there */
+    int64_t bin_ns; /**< 0: not configured, and the rest is unused */
     int64_t silence_ns;
     size_t width, unit_count, episode_count, edge_count;
     char **names;
-    uint32_t *slots; /**< by unit: its place among the counts; UINT32_MAX: none */
-    sf_watch *watch; /**< of episodes and edges, which stand behind the units */
-    bool has_bursts; /**< the last count is of spikes of network bursts */
+    uint32_t *slots; /**< by unit: its index among the counts; UINT32_MAX: none */
+    sf_watch *watch; /**< for episodes and edges, whose counts follow those of units */
+    bool has_bursts; /**< the last count is that of spikes in network bursts */
     sf_isi_n bursts;
     sf_ring bins; /**< of sf_features_bins */
     size_t item_size;
@@ -46,8 +46,8 @@ typedef struct sf_features {
     /* Front thread. */
     sf_features_bins *open, *empty;
     bool begun;
-    bool doubted;       /**< a source lost something, and nothing that came after has gone through yet */
-    int64_t noticed_ns; /**< monotonic clock of that */
+    bool doubted;       /**< a source lost something, and nothing later has passed yet */
+    int64_t noticed_ns; /**< monotonic clock when `doubted` was set */
     uint64_t *faults;   /**< by source */
     /* Window thread. */
     sf_features_bins *taken;
@@ -55,30 +55,30 @@ typedef struct sf_features {
     bool named;
 } sf_features;
 
-/** SF_CONFIG for a unit or an episode that cannot be. */
+/** SF_CONFIG for an invalid unit or episode. */
 int sf_features_open(sf_features *features, const sf_features_setup *setup, sf_error *error);
 void sf_features_close(sf_features *features);
 
-/** Front thread, after each pull and before its spikes: faults, one of each source. Real-time safe, as the
- * next. */
+/** Call after each pull, before its spikes, with the faults of all sources (one entry each). Front thread;
+ * this and the next two are real-time safe. */
 void sf_features_look(sf_features *features, const sf_feeder_faults *all);
 
 /** Spikes in stream order. */
 void sf_features_take(sf_features *features, const sf_spike *spikes, const int64_t *arrivals_ns,
                       size_t count);
 
-/** All before this stream time has been taken; `ended`: nothing follows, so the bin that is open ends there.
+/** All spikes before this stream time have been taken; `ended`: none will follow, so the open bin ends there.
  */
 void sf_features_reach(sf_features *features, int64_t watermark_ns, bool ended);
 
-/** Window thread: publishes what has been closed, and the names before it and every ten seconds of the
- * stream. */
+/** Publishes closed bins; the names come before the first and every ten seconds of stream time. Window
+ * thread. */
 int sf_features_tell(sf_features *features, sf_publisher *publisher, sf_error *error);
 
-/** Window thread, which has failed: makes room. */
+/** Discards bins to make room after a failure of the window thread, which calls it. */
 void sf_features_drop(sf_features *features);
 
-/** Bins that the ring had no room for, and partial occurrences given up. Any thread. */
+/** Number of bins dropped because the ring was full, and of partial occurrences dropped. Any thread. */
 uint64_t sf_features_dropped(const sf_features *features);
 uint64_t sf_features_overflows(const sf_features *features);
 

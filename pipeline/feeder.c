@@ -13,7 +13,7 @@
 #define READ_MS 50
 #define BEHIND_NS SF_SECOND /* of which the log says something */
 #define FIRST_NS (3 * SF_SECOND)
-#define OLD_SHARE 10 /* one old spike in so many is no accident */
+#define OLD_SHARE 10 /* a share of one old spike in OLD_SHARE is no accident */
 
 bool sf_feeder_is_live(const sf_feeder *feeder)
 {
@@ -59,7 +59,7 @@ uint64_t sf_feeder_lost(const sf_feeder_faults *faults, unsigned causes)
 
 /* ---- what is logged ---- */
 
-/* What happens again and again is logged the first, second, fourth, eighth ... time. */
+/* Repeated events are logged the first, second, fourth, eighth ... time. */
 static bool worth_a_line(uint64_t before, uint64_t now)
 {
     return now > before && UINT64_C(1) << (63 - __builtin_clzll(now)) > before;
@@ -86,7 +86,7 @@ static void log_continuity(sf_feeder *feeder)
 
 #define LEFT_OUT_LINE_NS (60 * SF_SECOND)
 
-/* Spikes that are not analysed are told of the first time and, while it goes on, each minute. */
+/* Logs spikes that are not analysed the first time and then, while it continues, every minute. */
 static void log_left_out(const sf_feeder *feeder, sf_feeder_line *line, uint64_t count, const char *text)
 {
     if (count == line->count) return;
@@ -166,7 +166,7 @@ static void look_back(sf_feeder *feeder, int64_t now_ns)
         stall(feeder);
 }
 
-/* Nothing came. On a virtual clock, where a run is the same every time, only what is lost is told. */
+/* Nothing came. On a virtual clock, where every run must be the same, only losses are reported. */
 static void miss(sf_feeder *feeder, int64_t now_ns)
 {
     sf_source *source = feeder->settings.source;
@@ -227,8 +227,8 @@ static int64_t monotonic_less_wall_ns(void)
     return most_ns;
 }
 
-/* Stream time 0 by the sender's origin, on the monotonic clock; INT64_MAX: not known. It is that of a run's
- * first times: a clock that begins anew amid a run has none. */
+/* Monotonic clock at stream time 0, by the sender's origin; INT64_MAX: not known. The origin belongs to the
+ * first times of a run: a clock that restarts during a run has none. */
 static int64_t origin_of(const sf_feeder *feeder)
 {
     const sf_source *source = feeder->settings.source;

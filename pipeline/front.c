@@ -42,7 +42,8 @@ static void look(sf_front *front)
     sf_control_look(&front->control, front->faults);
 }
 
-/* Where a stretch has ended by this time, the windows catch up, and what they order is done. */
+/* If a stretch has ended by this time, waits until the windows have caught up, and carries out the commands
+ * that they send. */
 static void catch_up(sf_front *front, int64_t time_ns)
 {
     if (front->next_ns == INT64_MIN || time_ns < front->next_ns) return;
@@ -52,8 +53,8 @@ static void catch_up(sf_front *front, int64_t time_ns)
     front->next_ns = sf_time_plus(end_ns, front->stretch_ns);
 }
 
-/* How many of the spikes come before the next end of a stretch. On a virtual clock what triggers say of
- * tests, and when rules fire them, must not depend on how far the windows are. */
+/* Number of the spikes that come before the next end of a stretch. On a virtual clock, what triggers know of
+ * tests, and when rules fire them, must not depend on how far the windows have got. */
 static size_t within_stretch(sf_front *front, const sf_spike *spikes, size_t count)
 {
     if (front->stretch_ns == 0 || count == 0) return count;
@@ -62,7 +63,8 @@ static size_t within_stretch(sf_front *front, const sf_spike *spikes, size_t cou
     return sf_spikes_lower_bound(spikes, count, front->next_ns);
 }
 
-/* Of what is tested or, where rules fire triggers, a hop; 0 where nobody waits for the windows. */
+/* On a virtual clock, how often the windows must catch up: every stretch of a test, or every hop if rules
+ * fire triggers; 0 if nobody waits for the windows. */
 static int64_t choose_stretch_ns(const sf_live_options *config, bool virtual_clock)
 {
     bool tested = sf_watched_count(config) > 0 && config->significance.kind != 0, ruled = false;
@@ -80,7 +82,7 @@ static bool leaps_to(sf_front *front, int64_t time_ns)
     return leaps;
 }
 
-/* Nobody recorded what a clock stepped over: there are neither windows nor bins of it. */
+/* Time that a clock stepped over was not recorded: it gets neither windows nor bins. */
 static void note_leaps(sf_front *front, const sf_merged *merged)
 {
     uint64_t steps = 0;
@@ -107,7 +109,8 @@ static void hand_trials(sf_front *front, const sf_merged *merged)
             sf_handoff_trial(front->handoff, merged->markers[i].time_ns);
 }
 
-/* Those that go on after the asked duration have not ended, however far ahead their threads read. */
+/* Marks sources that continue beyond the requested duration as not ended, however far ahead their threads
+ * have read. */
 static void cut_sources(sf_front *front)
 {
     for (size_t i = 0; i < front->feeders.count; i++) {
@@ -159,7 +162,7 @@ static bool all_silent(const sf_front *front)
     return true;
 }
 
-/* Where no sender is heard, stream time stands still: then the asked duration passes by wall clock. */
+/* While no sender is heard, stream time stands still: then the requested duration passes by wall clock. */
 static void end_in_silence(sf_front *front, int64_t now_ns)
 {
     if (front->duration_ns == 0 || !atomic_load(&front->feeders.released)) return;
@@ -200,7 +203,7 @@ static void end_turn(sf_front *front)
     if (atomic_exchange(&front->wanted, false)) sf_bell_ring(&front->feeders.filled);
 }
 
-/* How long the next turn may wait in ms; 0: there is more, or it was the last. */
+/* Takes a turn. Returns how many ms the next one may wait; 0: there is more to do, or it was the last. */
 static int take_turn(sf_front *front)
 {
     sf_merged merged;
@@ -238,7 +241,8 @@ static void *run(void *argument)
 
 /* ---- what a program pushes ---- */
 
-/* False where the front thread has to go on: a turn that waited for the windows would hold up who pushes. */
+/* False if the front thread must continue: a turn that waited for the windows would delay the pushing thread.
+ */
 static bool turn_at_once(sf_front *front)
 {
     if (!front->at_once || !begin_turn(front)) return false;
@@ -257,7 +261,7 @@ int sf_front_push(sf_front *front, size_t source, const sf_batch *batch)
 
 /* ---- opening and closing ---- */
 
-/* Where stream time does not pass as real time does, a long silence is a leap like any other. */
+/* If stream time does not follow real time, a long silence is a leap like any other. */
 static int64_t doubted_leap_ns(const sf_live_options *config, const sf_source *source)
 {
     bool in_real_time = !source->virtual_clock && !source->own_pace;
@@ -280,10 +284,10 @@ static int64_t lateness_ns(const sf_live_options *config)
     return (int64_t)(config->merge.lateness_ms * 1e6);
 }
 
-/* What a source that is read has sent and is not taken yet waits in its transport, which pushes back on the
- * sender or counts what it loses. So its ring waits for room, whatever its policy, which is that of the
- * hand-over to the windows: after a start or a pause of this thread a backlog comes faster than it can be
- * merged. What a program pushes goes by the policy. */
+/* What a read source has sent and was not taken yet waits in its transport, which pushes back on the sender
+ * or counts what it loses. So the ring of a read source waits for room, whatever its policy, which applies to
+ * the hand-over to the windows: after a start or a pause of this thread a backlog comes faster than it can be
+ * merged. For a pushed source, the ring uses the policy. */
 static sf_ring_policy ring_policy(const sf_input *input)
 {
     return input->source->kind->read != NULL ? SF_RING_BLOCK : input->policy;
@@ -310,7 +314,7 @@ static int open_merge(sf_front *front, const sf_live_options *config, const sf_i
     return status;
 }
 
-/* What a source that shares pulses is aligned by; the first is the reference. */
+/* Settings by which a source that shares pulses is aligned; the first such source is the reference. */
 static int choose_pulses(sf_front *front, const sf_inputs *inputs, size_t index, sf_aligned_settings *pulses,
                          sf_error *error)
 {
@@ -420,7 +424,7 @@ int sf_front_order(sf_front *front, const sf_command *order, sf_error *error)
     return status;
 }
 
-/* Those that read sources do not stand in the way of the one that watches. */
+/* Source threads get the lower priority, so that they do not delay the one that watches. */
 void sf_front_hurry(sf_front *front, const sf_realtime *wanted)
 {
     sf_realtime of_source = {.priority = wanted->priority > 1 ? wanted->priority - 1 : wanted->priority,

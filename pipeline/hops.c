@@ -119,8 +119,8 @@ static int open_tests(sf_hops *hops, sf_error *error)
     return sf_testing_open(&hops->tests, &setup, error);
 }
 
-/* Bandwidths differ in their last digits where they come from a device. On a virtual clock, where messages
- * are the same from run to run, time does not decide who draws. */
+/* Bandwidths computed on a device differ in their last digits. On a virtual clock, where messages must be the
+ * same in every run, measured times must not decide who draws. */
 static int open_densities(sf_hops *hops, sf_error *error)
 {
     const sf_hops_options *options = &hops->options;
@@ -211,8 +211,7 @@ void sf_hops_close(sf_hops *hops)
 
 /* ---- running stages ---- */
 
-/* NULL: so few episodes are tracked that threads would take longer to wake, or there is no memory for them.
- */
+/* NULL: too few episodes are tracked for threads to be worth waking, or no memory. */
 static sf_team *team_of(sf_hops *hops)
 {
     unsigned threads = hops->options.config->mine.threads;
@@ -284,7 +283,7 @@ static int take_segment(sf_hops *hops, const sf_segment *segment, sf_error *erro
     return status;
 }
 
-/* A long silence, such as a recording may hold, or what a live source's clock stepped over. */
+/* Skips a long silence, as in a recording, or time that a live source's clock stepped over. */
 static void pass_silence(sf_hops *hops, int64_t watermark_ns)
 {
     int64_t silence_ns = sf_seconds_to_ns(hops->options.config->window.silence_s);

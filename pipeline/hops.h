@@ -23,16 +23,16 @@
 typedef struct sf_hops_options {
     const sf_live_options *config;
     const sf_stream_info *stream;
-    const sf_observed *observed; /**< where recordings were, of the sources that are some; borrowed */
+    const sf_observed *observed; /**< when the recordings among the sources were observed; borrowed */
     size_t observed_count;
     sf_publisher *publisher;
     bool virtual_clock; /**< discovery and tests run inside their hop */
     bool waits;         /**< the stream waits for tests: it is replayed */
-    sf_board *board;    /**< gets what tests say of the watched episodes */
+    sf_board *board;    /**< receives the test results of the watched episodes */
     sf_hop_sources sources;
     sf_hop_triggers triggers;
-    const sf_hop_recorder *recorder; /**< of the stages' accesses; borrowed; or NULL */
-    int64_t worth_ns; /**< stages overlap where that gains so much; 0: SF_RUNNER_WORTH_NS; negative: always */
+    const sf_hop_recorder *recorder; /**< records the accesses of stages; borrowed; or NULL */
+    int64_t worth_ns; /**< minimum gain for stages to overlap; 0: SF_RUNNER_WORTH_NS; negative: always */
 } sf_hops_options;
 
 typedef struct sf_hops {
@@ -45,7 +45,7 @@ typedef struct sf_hops {
     sf_counting summaries;
     sf_hop_window window;
     sf_hop_rates rates;
-    sf_pairing pairs; /**< open where the graph is of frequent pairs */
+    sf_pairing pairs; /**< open if the graph is of frequent pairs */
     sf_tracked_episodes tracked;
     sf_hop_counts counts;
     sf_discovery found;
@@ -56,37 +56,36 @@ typedef struct sf_hops {
     sf_times times;
     sf_schedule schedule;
     sf_runner runner;
-    sf_team *team;       /**< open once so many episodes are tracked that threads are worth it */
+    sf_team *team;       /**< open once the number of tracked episodes makes threads worthwhile */
     int64_t arrival_ns;  /**< of the newest spike fed */
     int64_t last_ns;     /**< time of the newest spike fed */
-    int64_t leapt_ns;    /**< of sf_handoff; silences before it of over a second are steps of a clock */
+    int64_t leapt_ns;    /**< as in sf_handoff; silences of over a second before it are clock steps */
     int64_t tell_due_ns; /**< monotonic clock at which a live run's next status is due */
-    bool keeps_memory;   /**< large blocks that hops free are kept for the next ones (core/spare.h) */
-    int64_t began_ns;    /**< monotonic clock, when the newest hop began; 0: none has */
-    int64_t rest_ns;     /**< until then of the monotonic clock the next hop is not near */
+    bool keeps_memory;   /**< large blocks that hops free are kept for the next hops (core/spare.h) */
+    int64_t began_ns;    /**< monotonic clock when the newest hop began; 0: none has */
+    int64_t rest_ns;     /**< monotonic clock until which the next hop is not near */
 } sf_hops;
 
-/** Stays where it is while open. */
+/** Must not move while open. SF_CONFIG, SF_NO_MEMORY. */
 int sf_hops_open(sf_hops *hops, const sf_hops_options *options, sf_error *error);
 void sf_hops_close(sf_hops *hops);
 
-/** Appends spikes that follow those before in stream order; they arrived at arrival_ns of the monotonic
- * clock. */
+/** Appends spikes that follow the previous ones in stream order; arrival_ns is the monotonic clock when they
+ * arrived. */
 int sf_hops_feed(sf_hops *hops, const sf_spike *spikes, size_t count, int64_t arrival_ns, sf_error *error);
 
-/** Publishes every hop that ends at or before the watermark: nothing earlier than it will be fed any more. */
+/** Publishes every hop that ends at or before the watermark: no earlier spike will be fed any more. */
 int sf_hops_advance(sf_hops *hops, int64_t watermark_ns, sf_error *error);
 
 /** Publishes a status between two hops. */
 int sf_hops_tell_status(sf_hops *hops, sf_error *error);
 
-/** Between two hops of a run in real time: goes on preparing what is to be tracked, for a small part of a
- * hop, while the next hop is not near. *went_on: it has, and is to be called again before anything is waited
- * for.
- */
+/** Between two hops of a real-time run: continues to prepare the next list of tracked episodes, for a small
+ * part of a hop, while the next hop is not near. *went_on: it did, and should be called again before waiting
+ * for anything. */
 int sf_hops_go_on(sf_hops *hops, bool *went_on, sf_error *error);
 
-/** The stream ended: publishes the last, partial window, which stops just after the last spike, and a closing
+/** The stream ended: publishes the last, partial window, which ends just after the last spike, and a closing
  * status. */
 int sf_hops_finish(sf_hops *hops, sf_error *error);
 

@@ -8,26 +8,27 @@
 
 typedef struct sf_input {
     sf_source *source;
-    uint32_t ring; /**< spikes between it and the merge */
+    uint32_t ring; /**< capacity in spikes between the source and the merge */
     sf_ring_policy policy;
-    uint32_t pulses; /**< of sf_source_settings */
+    uint32_t pulses; /**< as in sf_source_settings */
 } sf_input;
 
 typedef struct sf_inputs {
     sf_input *items;
     size_t count;
-    sf_units units; /**< of all sources, one after the other; with several, names get the source's in front */
-    bool virtual_clock;    /**< every source runs on one: nothing waits for real time */
-    sf_observed *observed; /**< of the recordings among them that tell when they were */
+    sf_units units; /**< of all sources, one after another; with several sources, names are prefixed with the
+                       source's */
+    bool virtual_clock;    /**< every source is on a virtual clock: nothing waits for real time */
+    sf_observed *observed; /**< observed time of the recordings among them that state it */
     size_t observed_count;
-    const sf_recording *origin; /**< metadata for outputs: the one recording that is replayed, or NULL */
+    const sf_recording *origin; /**< metadata for outputs: the single replayed recording, or NULL */
 } sf_inputs;
 
-/** Takes the sources over, and closes them where it fails. SF_NO_MEMORY. */
+/** Takes ownership of the sources, and closes them on failure. SF_NO_MEMORY. */
 int sf_inputs_open(sf_inputs *inputs, const sf_input *sources, size_t count, sf_error *error);
 void sf_inputs_close(sf_inputs *inputs);
 
-/** Closes sources that no run has taken over. */
+/** Closes sources that no run owns. */
 void sf_sources_close(const sf_input *sources, size_t count);
 
 #endif

@@ -69,16 +69,16 @@ static double spikes_within(const sf_kept_pairs *kept)
     return within;
 }
 
-/* What a spike takes that comes or goes, in what one takes of a window that is mined anew. */
+/* Cost of a spike that enters or leaves, relative to that of a spike in a window mined anew. */
 static double cost_of_moving(const sf_kept_pairs *kept, double within)
 {
     const sf_pairing_setup *s = &kept->setup;
     return kept->cost_there * (double)s->unit_count * (double)s->delay_count / within;
 }
 
-/* Whether to follow is cheaper than to mine anew: what came and went since the counts were made, or, where
- * there are none yet, what is likely to by the next window, as much as last time. Also where mining anew
- * would keep hops from the device for long. */
+/* Whether following is cheaper than mining anew: by the spikes that entered and left since the counts were
+ * made, or, if there are no counts yet, by the number expected until the next window, taken from the last.
+ * Also true if mining anew would keep hops from the device for long. */
 static bool is_worth_it(const sf_kept_pairs *kept, bool there)
 {
     uint64_t moved = 2 * kept->came, spikes = kept->end - kept->begin;

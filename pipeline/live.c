@@ -258,8 +258,7 @@ int sf_live_start(sf_live **out, sf_pipeline *pipeline, const sf_live_options *o
     return status;
 }
 
-/* What a program's own run begins with: its options, which the pipeline borrows, live as long as its
- * pipeline. */
+/* The options of a program's own run, which the pipeline borrows, live as long as its pipeline. */
 static void free_options(void *options)
 {
     sf_free(options);
@@ -284,7 +283,7 @@ static int open_pipeline(sf_pipeline **pipeline, const sf_live_options *options,
     return status;
 }
 
-/* Who pushes must not wait for what it would take itself, nor for windows. */
+/* A pushing thread must not wait for messages that it would take itself, nor for windows. */
 static int check_at_once(const sf_live_options *options, sf_error *error)
 {
     if (!options->watch_at_once) return SF_OK;

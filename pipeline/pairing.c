@@ -70,7 +70,7 @@ bool sf_pairing_counts(const sf_pairing *pairing)
 
 #define PAIR_NS 2.5 /* of one thread, measured */
 
-/* What comes takes the CPU in the first hop: each spike with those that are within a delay of it. */
+/* Estimated CPU time of the first hop: each new spike is compared with those within a delay of it. */
 static double expected_ns(const sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end)
 {
     if (end == begin) return 0;
@@ -116,7 +116,7 @@ static int try_device(sf_pairing *p, const sf_history *history, uint64_t begin, 
     return SF_OK;
 }
 
-/* Where the CPU has no chance the device counts from the first hop on, if it will. */
+/* If the CPU would be far too slow, the device counts from the first hop on, if it can. */
 static int choose_first(sf_pairing *p, const sf_history *history, uint64_t begin, uint64_t end,
                         sf_error *error)
 {

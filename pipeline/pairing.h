@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The counts of all pairs in each window, on the CPU (window/pair_counts.h) or on a device
- * (window/pairs_there.h), with the same results. With the device named in the configuration the device
- * counts. With `auto` the faster does (contest.h): the device takes the window up, and both count in the next
- * hop, unless spikes are so dense that the CPU has no chance. What a device refuses or fails at the CPU takes
+ * Counts of all pairs in each window, on the CPU (window/pair_counts.h) or on a device
+ * (window/pairs_there.h), with the same results. A device named in the configuration always counts. With
+ * `auto` the faster one does (contest.h): the device adopts the window, and both count in the next hop; if
+ * spikes are too dense for the CPU, the device counts at once. If a device refuses or fails, the CPU takes
  * over within the hop. One thread.
  */
 #ifndef SF_PIPELINE_PAIRING_H
@@ -13,12 +13,12 @@
 #include "window/pair_counts.h"
 #include "window/pairs_there.h"
 
-/** A window with more pairs at the threshold is not mined: nobody looks at so many, and telling them takes
- * long. */
+/** A window with more pairs at the threshold is not mined: nobody looks at that many, and publishing them
+ * takes long. */
 #define SF_PAIRING_MOST 1000000
 
-/** The first comparison comes early, where the device has little to take up; where the first hop is expected
- * to take the CPU longer than so many ns, it is the device's without one. */
+/** The first comparison comes early, while the device has little to adopt. If the first hop is expected to
+ * take the CPU longer than this (ns), the device counts without a comparison. */
 #define SF_PAIRING_FIRST 3
 #define SF_PAIRING_SURE_NS 5e7
 
@@ -31,18 +31,18 @@ typedef struct sf_pairing_setup {
     size_t most;
     unsigned threads;  /**< on the CPU */
     sf_device *device; /**< of the run, or NULL */
-    bool always;       /**< on the device whatever it costs */
-    bool alone;        /**< ... and nowhere else: where the device refuses or fails, opening and sliding say
-                            SF_UNAVAILABLE */
+    bool always;       /**< use the device whatever it costs */
+    bool alone;        /**< ... and nothing else: if the device refuses or fails, open and slide return
+                          SF_UNAVAILABLE */
     uint64_t piece;    /**< as sf_pairs_there_open */
-    uint64_t position; /**< where the window is empty at first */
+    uint64_t position; /**< position of the initially empty window */
 } sf_pairing_setup;
 
 /** Zero-initialised, there is nothing to close. */
 typedef struct sf_pairing {
     sf_pairing_setup setup; /**< device NULL: the CPU counts from now on */
-    sf_pair_counts *here;   /**< NULL: the device counts alone */
-    sf_pairs_there *there;  /**< NULL: the CPU counts alone */
+    sf_pair_counts *here;   /**< NULL: only the device counts */
+    sf_pairs_there *there;  /**< NULL: only the CPU counts */
     sf_contest contest;
     bool has_slid;
     double sure_ns; /**< SF_PAIRING_SURE_NS */

@@ -12,7 +12,7 @@
 
 /* ---- stretches ---- */
 
-/* Where the spikes of stretches from this one on begin. */
+/* Index of the first spike of stretches from this one on. */
 static size_t first_since(const sf_past_spikes *all, uint64_t number)
 {
     for (size_t i = 0; i < all->mark_count; i++)

@@ -114,7 +114,7 @@ static int tell_delivery(sf_pipeline *pipeline, const sf_delivered *delivered, s
     return SF_OK;
 }
 
-/* What a sink found too old is not sent again until somebody has looked. */
+/* Disarms a trigger that a sink found too old: it is not sent again until a person has looked. */
 static void disarm(sf_pipeline *pipeline, const sf_delivered *delivered)
 {
     const sf_command command = {
@@ -179,9 +179,8 @@ static int advance(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
                            : status;
 }
 
-/* Takes what was there when the watermark was read, and what it is about, and publishes the hops that this
- * closes: as soon as they are closed, so that a stream that is faster than the windows does not pile up here.
- */
+/* Takes the spikes that were there when the watermark was read, with their events, and publishes each hop as
+ * soon as it is closed, so that messages do not pile up if the stream is faster than the windows. */
 static int work_off(sf_pipeline *pipeline, int64_t watermark_ns, sf_error *error)
 {
     sf_handoff *handoff = &pipeline->handoff;
@@ -491,7 +490,7 @@ void sf_pipeline_stop(sf_pipeline *pipeline)
     }
 }
 
-/* In the order in which they were attached; the first failure. */
+/* Closes outlets in the order in which they were attached; returns the first failure. */
 static int close_outlets(sf_publisher *publisher, sf_error *error)
 {
     int first = SF_OK;

@@ -71,7 +71,7 @@ void sf_positions_slide(sf_positions *positions, const sf_quantity_state *window
     count_spikes(positions, left, count, -1);
 }
 
-/* A cell is looked at in so many places a side that no kernel falls between them. */
+/* Number of places per side at which a cell is evaluated, such that no kernel falls between them. */
 static size_t parts_of(const sf_positions *positions, const sf_covariance *covariance, size_t c)
 {
     double parts = ceil(positions->step[c] / sf_plane_step(covariance, positions->h, c));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A source that a program pushes itself: its units, and nothing that reads. */
+/** A source whose spikes the program pushes itself: it has units, but does not read. */
 #ifndef SF_PIPELINE_PUSHED_H
 #define SF_PIPELINE_PUSHED_H
 

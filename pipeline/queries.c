@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A thread of the census is worth so many edges, half a millisecond and more. */
+/* Number of edges per thread of the census, half a millisecond of work or more. */
 #define CENSUS_EDGES_EACH 2000
 
 /* ---- opening ---- */
@@ -124,7 +124,7 @@ static void compare(void *argument)
     job->took_ns = sf_clock_monotonic_ns() - began_ns;
 }
 
-/* Of units with an edge. One order of them for the modules: nobody waits for a better one. */
+/* Measures of the units with an edge. Modules use a single order of units: nobody waits for a better one. */
 static int put_measures(sf_measuring_job *job, const sf_net *net)
 {
     uint32_t *module = sf_resize(NULL, net->count, sizeof *module);
@@ -307,7 +307,7 @@ static int match_patterns(sf_queries *queries, const sf_csr *csr, sf_graph_messa
     return status;
 }
 
-/* So many as have some edges each. */
+/* Number of threads such that each has CENSUS_EDGES_EACH edges. */
 static unsigned census_threads(const sf_live_options *config, const sf_csr *csr)
 {
     uint64_t useful = csr->offsets[csr->vertex_count] / CENSUS_EDGES_EACH;
@@ -332,7 +332,7 @@ static int take_census(const sf_live_options *config, const sf_csr *csr, sf_grap
 
 /* ---- measures of units ---- */
 
-/* Those that are done belong to the message. */
+/* Moves finished measures into the message. */
 static int take_measures(sf_queries *queries, sf_graph_message *message, sf_error *error)
 {
     sf_measuring_job *job = &queries->measured;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The questions that a configuration asks of every snapshot of the connectivity graph: what units reach, its
- * components, patterns and the triad census, whose counts are held against rewired graphs in the background,
- * where units are measured, too.
+ * The configured queries on every snapshot of the connectivity graph: reach of units, components, patterns,
+ * the triad census, and in the background comparison of their counts with rewired graphs and measures of
+ * units.
  */
 #ifndef SF_PIPELINE_QUERIES_H
 #define SF_PIPELINE_QUERIES_H
@@ -14,10 +14,10 @@
 #include "pipeline/reaching.h"
 #include "pipeline/times.h"
 
-/** Share of a hop that all patterns together may take; a search that is cut short says so. */
+/** Share of a hop that all patterns together may take; a search that is cut short reports it. */
 #define SF_QUERIES_SHARE 0.25
 
-/** One comparison of all counts with rewired graphs; the worker's while it is busy. */
+/** A comparison of all counts with rewired graphs; the worker's while it is busy. */
 typedef struct sf_rewired_job {
     struct sf_queries *queries;
     sf_csr graph;
@@ -32,7 +32,7 @@ typedef struct sf_rewired_job {
 /** The measures of the units of one graph; the worker's while it is busy. */
 typedef struct sf_measuring_job {
     sf_connectivity graph; /**< the links alone */
-    size_t capacity;       /**< of these */
+    size_t capacity;       /**< of its links */
     sf_span window;
     sf_unit_measures *measures; /**< of units with an edge */
     size_t count;
@@ -41,39 +41,39 @@ typedef struct sf_measuring_job {
     sf_error error;
 } sf_measuring_job;
 
-/** Window thread. Zero-initialised it asks nothing. Stays where it is while open. */
+/** Window thread. Zero-initialised it has no queries. Must not move while open. */
 typedef struct sf_queries {
     const sf_live_options *config;
     struct sf_reach_query {
         uint32_t source, hops;
     } * reach;
-    sf_reaching reaching; /**< from every unit */
+    sf_reaching reaching; /**< for every unit as source */
     sf_pattern *patterns;
     sf_match_options *options; /**< of each pattern */
     size_t pattern_count;
     double time_limit_s; /**< of one pattern; 0: none */
-    const char *asked;   /**< the device that patterns are searched for on, as far as it can; or NULL */
-    char matched_on[32]; /**< the device of the newest searches for patterns; empty: none yet, or several */
-    uint64_t answered;   /**< snapshots so far */
+    const char *asked;   /**< the device for pattern search, where it can; or NULL */
+    char matched_on[32]; /**< device of the newest pattern searches; empty: none yet, or several */
+    uint64_t answered;   /**< number of snapshots so far */
     sf_background rewiring;
     sf_rewired_job job;
     sf_motif_spread *spreads; /**< the newest of each count */
-    bool due;                 /**< units of the next graph are to be measured, once those before are */
+    bool due;                 /**< measure the units of the next graph, once the previous measures are done */
     sf_background measuring;
     sf_measuring_job measured;
 } sf_queries;
 
 /**
- * Resolves units and reads patterns. On a virtual clock no search is cut short and comparisons with rewired
- * graphs and measures belong to the window itself. device: of the run, for patterns and searches from every
+ * Resolves units and reads patterns. On a virtual clock no search is cut short, and comparisons with rewired
+ * graphs and measures are those of the window itself. device: the run's, for patterns and searches from every
  * unit, or NULL. SF_CONFIG.
  */
 int sf_queries_open(sf_queries *queries, const sf_live_options *config, const sf_units *units,
                     sf_device *device, bool virtual_clock, sf_error *error);
 void sf_queries_close(sf_queries *queries);
 
-/** Answers everything for a snapshot, of the message's window, into the message; adds to parts_ns, by
- * sf_hop_part, what each kind of question took. */
+/** Answers all queries for the snapshot of the message's window, into the message; adds the duration of each
+ * kind of query to parts_ns, by sf_hop_part. SF_NO_MEMORY. */
 int sf_queries_answer(sf_queries *queries, const sf_connectivity *snapshot, sf_graph_message *message,
                       int64_t *parts_ns, sf_error *error);
 

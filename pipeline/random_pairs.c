@@ -6,10 +6,11 @@
 #include "core/random.h"
 #include "core/reals.h"
 
-/* Of this stream of random numbers no surrogate or simulation has any. */
+/* A stream of random numbers that no surrogate or simulation uses. */
 #define DRAWS (UINT64_C(3) << 62)
 
-/* Units up to an eighth of all away in the order of rates, and at least so many, fire about as often. */
+/* Units up to an eighth of all units away in the order of rates, and at least NEAREST away, count as equally
+ * fast. */
 #define NEAREST 3
 #define TRIES 8
 

@@ -20,7 +20,7 @@ static void compare(sf_reaching *r, int64_t there_ns)
            r->there ? "goes" : "does not go");
 }
 
-/* The counts are there already: the device finds them again. */
+/* The CPU's counts are complete: the device computes them again for comparison. */
 static int try_device(sf_reaching *r, const sf_csr *csr, uint32_t most_hops, sf_error *error)
 {
     sf_reach_counts again;
@@ -32,7 +32,7 @@ static int try_device(sf_reaching *r, const sf_csr *csr, uint32_t most_hops, sf_
     return SF_OK;
 }
 
-/* What a device cannot, the CPU does from now on. */
+/* The CPU does from now on what a device cannot. */
 static int forgive(sf_reaching *r, int status, const sf_error *reason, sf_error *error)
 {
     if (status == SF_UNAVAILABLE) {

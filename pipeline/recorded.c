@@ -24,7 +24,7 @@ static int add(sf_recorded_time *r, int64_t start_ns, int64_t stop_ns, sf_error 
     return SF_OK;
 }
 
-/* Forgets those from .. to - 1, which those behind them were made of. */
+/* Removes entries from .. to - 1, which those after them replace. */
 static void replace(sf_recorded_time *r, size_t from, size_t to)
 {
     memmove(r->spans + from, r->spans + to, (r->count - to) * sizeof *r->spans);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* One run. All but `call` is under the runner's lock. */
+/* One run. The runner's lock protects everything but `call`. */
 typedef struct course {
     sf_runner *of;
     const sf_hop *call;
@@ -139,7 +139,7 @@ static void work(void *context, unsigned worker, size_t item)
 
 /* ---- the way ---- */
 
-/* What the team would save if every stage took as long as last time. */
+/* Time that the team would save if every stage took as long as last time. */
 static int64_t expected_gain_ns(const sf_runner *runner, size_t first, size_t end)
 {
     int64_t over_ns[SF_SCHEDULE_MOST] = {0}, sum_ns = 0, longest_ns = 0;

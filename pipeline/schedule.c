@@ -5,8 +5,8 @@
 #include "core/memory.h"
 #include "plan/executor.h"
 
-/* In real time nothing that discovery needs holds up the counts; on a virtual clock what it finds in a window
- * is counted in that window. */
+/* In real time discovery does not delay the counts; on a virtual clock, what it finds in a window is counted
+ * in that window. */
 static const sf_stage *const in_real_time[] = {
     &sf_stage_feed,  &sf_stage_take,  &sf_stage_slide,  &sf_stage_test,    &sf_stage_count,
     &sf_stage_tell,  &sf_stage_pairs, &sf_stage_graph,  &sf_stage_density, &sf_stage_mine,
@@ -97,7 +97,7 @@ static int judge_pair(sf_schedule *schedule, size_t before, size_t stage, const 
     return status;
 }
 
-/* What a round touches is declared of its stage, so functions are judged. */
+/* The accesses of a round are declared by its stage, so functions are judged. */
 static int judge(sf_schedule *schedule, const sf_plan_algorithm *algorithm, sf_error *error)
 {
     const sf_plan_step *of[SF_SCHEDULE_MOST];

@@ -7,7 +7,8 @@
 #include "core/memory.h"
 #include "core/thread.h"
 
-/* A thread is worth so many pictures that a device has drawn, and that are only taken. */
+/* Minimum number of pictures drawn by a device, which a thread only has to take, that justifies one thread.
+ */
 enum { TAKEN_EACH = 256 };
 
 /* ---- opening and closing ---- */
@@ -22,7 +23,7 @@ static void leave_device(sf_telling *t, const sf_error *reason)
     t->setup.device = NULL;
 }
 
-/* What a device cannot, the CPU does. */
+/* The CPU does what a device cannot. */
 static int forgive(sf_telling *t, int status, const sf_error *reason, sf_error *error)
 {
     if (status == SF_UNAVAILABLE) {
@@ -79,7 +80,7 @@ typedef struct drawing {
     const sf_telling_job *job;
 } drawing;
 
-/* None where a state has too few samples, or all are equal. */
+/* Draws nothing for a state with too few samples, or only equal ones. */
 static int draw_here(void *context, unsigned w, size_t i)
 {
     const drawing *d = context;

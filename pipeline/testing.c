@@ -117,7 +117,7 @@ static int find_shape(sf_testing *testing, const sf_test_shape **shape, uint64_t
                               &testing->error);
 }
 
-/* Where nothing was before the stretch, nothing says how to test in it. */
+/* If there was nothing before the stretch, there is no shape to test it by. */
 static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t count)
 {
     group of = {.outcomes = outcomes, .count = count};
@@ -136,7 +136,7 @@ static int test_alike(sf_testing *testing, sf_test_outcome *outcomes, size_t cou
     return status;
 }
 
-/* The shape for tests that began with this stretch, while what was before it is there. */
+/* Measures the shape for tests that began with this stretch, while the earlier spikes are still kept. */
 static int look_ahead(sf_testing *testing)
 {
     const sf_test_shape *shape;
@@ -179,7 +179,7 @@ static sf_episode link_of(const sf_episode *chain, uint32_t k)
         .size = 2, .units = {chain->units[k], chain->units[k + 1]}, .delays = {chain->delays[k]}};
 }
 
-/* Of its delays, where that is beyond those of discovery; else 0. */
+/* The longest delay of an episode if it exceeds those of discovery; else 0. */
 static int64_t longest_of(const sf_testing *testing, const sf_episode *episode)
 {
     sf_delay usual = {0}, own = {0};
@@ -218,7 +218,8 @@ static void forget(sf_testing *testing)
     ledger->count = kept;
 }
 
-/* After the stretch `number`. Those of the same length begin together, so that they are tested together. */
+/* The own stretch that follows stretch `number`: those of one length begin together, so that they are tested
+ * together. */
 static sf_own_stretch begin_own(uint64_t number, uint32_t needs)
 {
     return (sf_own_stretch){.since = (number + needs - 1) / needs * needs + 1, .needs = needs};
@@ -237,8 +238,8 @@ static void set_prices(sf_testing *testing)
         if (ledger->items[i].price == 0) ledger->items[i].price = (double)news * lots * (lots + 1);
 }
 
-/* Enters what the stretch wants tested. What it leaves out has a gap in its own stretch, and begins another.
- */
+/* Adds what the stretch wants tested to the ledger. An episode that it leaves out has a gap in its own
+ * stretch, and begins another one. */
 static int enter(sf_testing *testing, sf_error *error)
 {
     sf_ledger *ledger = &testing->ledger;
@@ -288,7 +289,7 @@ static void excuse(sf_testing *testing, const char *reason)
     }
 }
 
-/* What has been said of it is not so, or cannot be known. */
+/* Discards an episode's results, which are wrong or cannot be known. */
 static void begin_anew(sf_tested *entry, const char *reason)
 {
     entry->evidence = entry->most = (sf_evidence){0};
@@ -297,8 +298,8 @@ static void begin_anew(sf_tested *entry, const char *reason)
     entry->verdict.not_tested = reason;
 }
 
-/* After a look: another own stretch, or this one on to twice its length. What a quiet stretch gives says
- * nothing of how long the next burst will take. */
+/* After a test: begins another own stretch, or continues this one to twice its length. A quiet stretch says
+ * nothing about how long the next burst will take. */
 static void go_on(const sf_testing *testing, sf_own_stretch *own, double mean)
 {
     if (mean < SF_TESTING_LEAST_COUNT && own->have < testing->most) {
@@ -463,7 +464,8 @@ static size_t room_in(const sf_testing *testing)
     return most > testing->wanted_count ? most - testing->wanted_count : 0;
 }
 
-/* What was wanted in stretches before, and is not now; where there is no room for all, the best so far. */
+/* Adds episodes that were wanted in earlier stretches and are not now; if there is no room for all, the best
+ * so far. */
 static int want_again(sf_testing *testing, sf_error *error)
 {
     const sf_ledger *ledger = &testing->ledger;
@@ -486,7 +488,7 @@ static int want_again(sf_testing *testing, sf_error *error)
     return status;
 }
 
-/* Where there is no room for all, those that count most above chance, else in the order of links. */
+/* If there is no room for all edges, takes those that count most above chance; else in the order of links. */
 static int want_edges(sf_testing *testing, const sf_connectivity *graph, size_t room, sf_error *error)
 {
     size_t count = graph != NULL && !graph->is_tiling ? graph->count + graph->left_out : 0;
@@ -508,8 +510,7 @@ static int want_edges(sf_testing *testing, const sf_connectivity *graph, size_t 
     return status;
 }
 
-/* Each is like one of the pairs that are wanted. What was drawn for a stretch that was left out is still
- * there. */
+/* Each drawn pair resembles one of the wanted pairs. Pairs drawn for a skipped stretch are still kept. */
 static int draw_pairs(sf_testing *testing, sf_error *error)
 {
     void *room = testing->drawn;
@@ -535,8 +536,8 @@ static int draw_pairs(sf_testing *testing, sf_error *error)
     return SF_OK;
 }
 
-/* What is tested in the next stretch. `graph` NULL: only what the configuration names, which nothing had to
- * be looked at for. */
+/* Fixes what is tested in the next stretch. `graph` NULL: only what the configuration names, which needed no
+ * look at the data. */
 static int settle(sf_testing *testing, const sf_tracking *tracking, const sf_connectivity *graph,
                   sf_error *error)
 {
@@ -582,7 +583,7 @@ int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tr
     return settle(testing, tracking, graph, error);
 }
 
-/* For so many spikes by now, and for the rest of the stretch. */
+/* Makes room for `count` spikes so far, and an estimate of those in the rest of the stretch. */
 static int make_room(sf_testing *testing, const sf_segment *segment, size_t count, sf_error *error)
 {
     sf_stretch_test *now = &testing->now;
@@ -608,7 +609,7 @@ static int gather(sf_testing *testing, const sf_segment *segment, const sf_histo
     return SF_OK;
 }
 
-/* Why nothing can be tested in the stretch that ends with this window; NULL: nothing speaks against it. */
+/* Why nothing can be tested in the stretch that ends with this window; NULL: it can be tested. */
 static const char *obstacle(const sf_testing *testing, const sf_segment *segment)
 {
     const sf_stretch_test *now = &testing->now;
@@ -628,7 +629,7 @@ static int compare_outcomes(const void *a, const void *b)
     return sf_episode_compare(&x->episode, &y->episode);
 }
 
-/* One more stretch for an episode or random pair: is its own one long enough for a look? */
+/* Adds a stretch for an episode or random pair, and lists it for a test if its own stretch is long enough. */
 static void add_stretch(sf_stretch_test *job, const sf_episode *episode, int64_t longest_ns,
                         sf_own_stretch *own, size_t drawn)
 {
@@ -646,7 +647,7 @@ static void add_stretch(sf_stretch_test *job, const sf_episode *episode, int64_t
         job->waits[episode->units[k]] = true;
 }
 
-/* What the worker has to do now that the stretch is over. */
+/* Prepares the worker's job now that the stretch is over. */
 static int prepare_job(sf_testing *testing, sf_error *error)
 {
     sf_stretch_test *job = &testing->now;
@@ -724,8 +725,8 @@ static sf_verdict as_of_now(const sf_testing *testing, sf_verdict verdict)
     return verdict;
 }
 
-/* Of an episode of this size that is not in the ledger. A chain that was found since the stretch began waits,
- * however many edges there was no room for. */
+/* The verdict on an episode of this size that is not in the ledger. A chain found since the stretch began is
+ * waiting, whether or not edges lacked room. */
 static sf_verdict absent(const sf_testing *testing, uint32_t size)
 {
     sf_verdict verdict = sf_verdict_untested;

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Significance while a stream goes on. The stream is cut into stretches, one after the other. What is counted
- * when a stretch begins (episodes that are watched or tracked, edges of the graph) is tested by surrogates in
- * the spikes of that stretch, in the background, once it is over: an episode never in spikes that it was
- * found in, and in no spike twice. Which episodes are tested is settled before the stretch, so that nothing
- * in it chooses among them; and so is how, by the shape of what units shared in all stretches before
+ * Significance tests during a stream. The stream is cut into consecutive stretches. What is counted when a
+ * stretch begins (watched or tracked episodes, edges of the graph) is tested by surrogates in the spikes of
+ * that stretch, in the background, once it is over: an episode is never tested in spikes in which it was
+ * found, and in no spike twice. Which episodes are tested is fixed before the stretch, so nothing in it
+ * selects them; so is the method, by the shape of what units shared in all earlier stretches
  * (pipeline/past.h).
  *
- * An episode's own stretch is as many of these as give SF_TESTING_LEAST_COUNT occurrences in the mean of
- * surrogates and stream: fewer say nothing, and are a bet on it. All shifts have that mean alike, so it does
- * not choose among them.
+ * The stretch of a single episode joins as many of these as give SF_TESTING_LEAST_COUNT occurrences in the
+ * mean of surrogates and stream: fewer carry no information but still cost a bet. That mean is the same for
+ * all shifts, so it does not select among them.
  *
- * p is that of an episode's newest stretch by itself. q corrects for every look and for all that the run has
- * put to a test: evidence (mine/evidence.h) is gathered stretch by stretch, and q = price / evidence. Of the
- * c-th lot of m episodes that are new in a stretch each has the price m c (c + 1), so that all prices
- * together allow one in 20 runs, however long, a single q below 0.05 by chance. After so many tests q cannot
- * be less than least_q = price / evidence with 1 / (surrogates + 1), the least there is, for every p. A
- * chain's p, q and least_q are the
- * largest of its own and its links', which are tested with it: of a chain whose units are cut in two at a
- * link that is none, that link's are right, and no others.
+ * p is that of an episode's newest stretch alone. q corrects for every look and for everything that the run
+ * has tested: evidence (mine/evidence.h) accumulates over stretches, and q = price / evidence. In the c-th
+ * lot, m episodes that are new in a stretch, each has the price m c (c + 1), so that with all prices together
+ * only one in 20 runs, however long, has a single q below 0.05 by chance. After a given number of tests q
+ * cannot be below least_q = price / evidence with p = 1 / (surrogates + 1), the smallest possible, in every
+ * test. A chain's p, q and least_q are the largest of its own and those of its links, which are tested with
+ * it: if a false link splits a chain's units in two, only that link's values are right.
  *
- * Where the test turns out to be wrong in this stream, as bursts are too sharp or pairs drawn at random stand
- * out (pipeline/random_pairs.h), there is neither p nor q, and evidence begins anew, at a new price.
+ * If the test turns out to be wrong in this stream, because bursts are too sharp or randomly drawn pairs
+ * stand out (pipeline/random_pairs.h), there is neither p nor q, and evidence starts again, at a new price.
  */
 #ifndef SF_PIPELINE_TESTING_H
 #define SF_PIPELINE_TESTING_H
@@ -39,30 +38,30 @@
 #include "window/history.h"
 #include "window/segment.h"
 
-/** Stretches are no shorter, where their length is not given: in less, whether bursts are too sharp is not
- * known of units that fire once a second. */
+/** Minimum stretch length, unless it is configured: in less time it is unknown whether bursts are too sharp
+ * for units that fire once a second. */
 #define SF_TESTING_LEAST_S 30
 
-/** In real time tests take no more of it: a longer one is followed by stretches that are left out. What is
- * replayed waits instead. */
+/** Maximum share of time that tests may take in real time: after a longer test, stretches are skipped. A
+ * replayed stream waits instead. */
 #define SF_TESTING_MOST_SHARE 0.2
 
-/** So many of its own stretches long an episode is tested on that is not wanted any more: bursts may be rare.
- * Then it is forgotten; found again, it begins anew. */
+/** Number of its own stretches for which an episode is still tested after nobody wants it any more, because
+ * bursts may be rare. Then it is forgotten; if found again, it starts anew. */
 #define SF_TESTING_KEEP 16
 
-/** An episode's own stretch is as long as gives so many occurrences in the mean of surrogates and stream, ...
- */
+/** An episode's own stretch is long enough for this number of occurrences in the mean of surrogates and
+ * stream, ... */
 #define SF_TESTING_LEAST_COUNT 5
 
-/** ... at most so long, or one stretch. */
+/** ... but at most this long, or one stretch. */
 #define SF_TESTING_MOST_S 600
 
-/** The stretches that an episode is tested in next, together. */
+/** The stretches in which an episode is tested next, together. */
 typedef struct sf_own_stretch {
     uint64_t since; /**< number of the first */
-    uint32_t have;  /**< that are over and could be tested, */
-    uint32_t needs; /**< of so many, for the next look */
+    uint32_t have;  /**< stretches that are over and could be tested, ... */
+    uint32_t needs; /**< ... of this number needed for the next test */
 } sf_own_stretch;
 
 /** An episode that is or was tested. */
@@ -70,12 +69,12 @@ typedef struct sf_tested {
     sf_episode episode;
     int64_t longest_ns; /**< as in sf_test_outcome */
     sf_evidence evidence;
-    sf_evidence most; /**< what the same number of tests gives at most */
-    double price;     /**< q = price / evidence; 0: begins with the next lot */
+    sf_evidence most; /**< the maximum that the same number of tests can give */
+    double price;     /**< q = price / evidence; 0: it joins the next lot */
     uint64_t wanted;  /**< number of the last stretch at whose beginning it was wanted, ... */
-    uint64_t listed;  /**< ... and that it was to be tested in */
+    uint64_t listed;  /**< ... and of the last in which it was to be tested */
     sf_own_stretch own;
-    sf_verdict verdict; /**< without its links' */
+    sf_verdict verdict; /**< without those of its links */
 } sf_tested;
 
 /** Ordered by sf_episode_compare. */
@@ -84,13 +83,13 @@ typedef struct sf_ledger {
     size_t count, capacity;
 } sf_ledger;
 
-/** What the next stretch is to test. */
+/** An episode to test in the next stretch. */
 typedef struct sf_wanted {
     sf_episode episode;
-    bool kept; /**< wanted in a stretch before, and not in this one */
+    bool kept; /**< wanted in an earlier stretch, but not in this one */
 } sf_wanted;
 
-/** A pair drawn at random that waits for its one test. */
+/** A randomly drawn pair that waits for its single test. */
 typedef struct sf_drawn_pair {
     sf_episode pair;
     int64_t longest_ns;
@@ -99,41 +98,42 @@ typedef struct sf_drawn_pair {
 
 #define SF_NOT_DRAWN SIZE_MAX
 
-/** What the worker says of an episode. */
+/** The worker's result for an episode. */
 typedef struct sf_test_outcome {
     sf_episode episode;
     int64_t
         longest_ns; /**< of its delays, where that is beyond those of discovery: shifts are longer; else 0 */
     uint64_t since;
     uint32_t have;
-    size_t drawn; /**< which random pair it is; SF_NOT_DRAWN: none */
+    size_t drawn; /**< index of the random pair; SF_NOT_DRAWN: none */
     double p;
-    double mean;            /**< of surrogates and stream; NaN where neither was counted */
-    const char *not_tested; /**< why there is none, a literal; or NULL */
+    double mean;            /**< of surrogates and stream; NaN if neither was counted */
+    const char *not_tested; /**< why there is no p, a literal; or NULL */
 } sf_test_outcome;
 
-/** A stretch's spikes, and what is to be tested now that it is over. */
+/** A stretch's spikes, and what to test now that it is over. */
 typedef struct sf_stretch_test {
-    uint64_t number; /**< of the stretch, from 1 */
+    uint64_t number; /**< number of the stretch, from 1 */
     sf_span span;
     sf_spike *spikes;
     size_t count, capacity;
-    sf_test_outcome *outcomes; /**< by longest_ns, since, then as compared */
+    sf_test_outcome *outcomes; /**< ordered by longest_ns, since, then by sf_episode_compare */
     size_t outcome_count, outcome_capacity;
-    uint64_t oldest; /**< stretch that a test may still ask for */
-    bool *waits;     /**< by unit: a test that began before this stretch may ask for its spikes */
+    uint64_t oldest; /**< oldest stretch that a test may still need */
+    bool *waits;     /**< by unit: a test that began before this stretch may need its spikes */
 } sf_stretch_test;
 
-/** How testing goes, for the status. */
+/** The state of testing, for the status. */
 typedef struct sf_testing_status {
-    size_t tested;          /**< episodes, in the newest stretch that was */
-    uint64_t tests, missed; /**< stretches tested, and those left out for the time that tests take */
-    double seconds, share;  /**< of the newest: how long it took, and that by the length of its stretch */
-    char device[32];        /**< that its surrogates were counted on; empty before */
-    const char *not_tested; /**< why the newest stretch gave no p; NULL where it did, or there was none yet */
+    size_t tested; /**< number of episodes in the newest tested stretch */
+    uint64_t tests,
+        missed;            /**< stretches tested, and stretches skipped because of the time that tests take */
+    double seconds, share; /**< newest test: its duration, and that divided by the length of its stretch */
+    char device[32];       /**< device that counted its surrogates; empty before */
+    const char *not_tested; /**< why the newest stretch gave no p; NULL if it did, or there is none yet */
 } sf_testing_status;
 
-/** Window thread. Stays where it is while open. */
+/** Window thread. Must not move while open. */
 typedef struct sf_testing {
     const sf_live_options *config;
     const sf_units *units;
@@ -141,32 +141,33 @@ typedef struct sf_testing {
     size_t observed_count;
     sf_delay delays[64]; /**< of discovery */
     size_t delay_count;
-    uint64_t hops; /**< of a stretch */
+    uint64_t hops; /**< in a stretch */
     int64_t length_ns;
-    uint32_t most;      /**< stretches of an own one: a power of two, as are all such numbers */
-    const char *device; /**< that surrogates may be counted on */
+    uint32_t most;      /**< maximum number of stretches in an episode's own one: a power of two, as all such
+                           numbers are */
+    const char *device; /**< device that may count surrogates */
     sf_ledger ledger;
-    double chance;                  /**< what a bet pays by chance (mine/evidence.h) */
-    uint64_t lots;                  /**< that had new episodes */
-    bool truncated;                 /**< the newest lot had no room for all edges */
-    bool crowded;                   /**< nor for all that is tracked */
-    uint64_t rest;                  /**< stretches that are left out, for the time that tests have taken */
-    bool inside;                    /**< tests are made within their hop */
-    bool waits;                     /**< the stream waits for them */
-    bool open;                      /**< spikes are gathered for the stretch */
-    bool begun;                     /**< the first one has begun */
-    bool ended;                     /**< the stream has: the window that closes is the last */
-    uint64_t copied;                /**< positions before it are in the stretch */
+    double chance;   /**< what a bet pays by chance (mine/evidence.h) */
+    uint64_t lots;   /**< number of lots with new episodes */
+    bool truncated;  /**< the newest lot had no room for all edges */
+    bool crowded;    /**< nor for all tracked episodes */
+    uint64_t rest;   /**< number of stretches to skip, because of the time that tests have taken */
+    bool inside;     /**< tests run within their hop */
+    bool waits;      /**< the stream waits for tests */
+    bool open;       /**< spikes are being gathered for the stretch */
+    bool begun;      /**< the first stretch has begun */
+    bool ended;      /**< the stream has ended: the closing window is the last */
+    uint64_t copied; /**< positions before it have been copied into the stretch */
     uint64_t breaks, newest_breaks; /**< of the sources, when the stretch began and now */
-    sf_wanted *wanted;              /**< in the stretch that is gathered */
+    sf_wanted *wanted;              /**< in the stretch being gathered */
     size_t wanted_count, wanted_capacity;
     sf_random_pairs random_pairs;
     sf_drawn_pair *drawn;
     size_t drawn_count, drawn_capacity;
-    uint32_t *fired;     /**< by unit: spikes in the stretch that is gathered */
+    uint32_t *fired;     /**< by unit: spikes in the stretch being gathered */
     sf_rates rates;      /**< in the newest stretch that was tested */
-    sf_stretch_test now; /**< being gathered */
-    sf_stretch_test job; /**< the worker's while it is busy, as is: */
+    sf_stretch_test now; /**< the stretch being gathered */
+    sf_stretch_test job; /**< the worker's while it is busy, like `past` */
     sf_past past;
     sf_episode *watched;
     size_t watched_count;
@@ -184,14 +185,14 @@ typedef struct sf_testing_setup {
     const sf_units *units;
     const sf_observed *observed; /**< as in sf_hops_options, borrowed */
     size_t observed_count;
-    const sf_tracking *pinned; /**< what is tracked from the stream's start: tested in the first stretch */
-    bool inside;               /**< tests are made within their hop */
-    bool waits;                /**< a stretch that is over waits for the test before: none is left out */
+    const sf_tracking *pinned; /**< tracked from the stream's start: tested in the first stretch */
+    bool inside;               /**< tests run within their hop */
+    bool waits;                /**< a finished stretch waits for the previous test: none is skipped */
     const char *device;        /**< for surrogates, as synfire/device.h has it; borrowed */
     sf_board *board;
 } sf_testing_setup;
 
-/** The length of a stretch as the configuration has it. */
+/** The configured length of a stretch. */
 int64_t sf_testing_length_ns(const sf_live_options *config);
 
 /** SF_NO_MEMORY; SF_CONFIG for an episode under `watch` that cannot be read. */
@@ -199,30 +200,31 @@ int sf_testing_open(sf_testing *testing, const sf_testing_setup *setup, sf_error
 void sf_testing_close(sf_testing *testing);
 
 /**
- * A window has closed: takes its spikes in, hands a stretch that is over to the worker, and takes up what the
- * worker has done. breaks: a number that grows with everything that makes the stream leap or lose spikes.
- * SF_NO_MEMORY, and what testing fails with.
+ * Call when a window has closed: takes its spikes, passes a finished stretch to the worker, and adopts the
+ * worker's results. breaks: a number that grows with everything that makes the stream leap or lose spikes.
+ * SF_NO_MEMORY, and errors of the test.
  */
 int sf_testing_advance(sf_testing *testing, const sf_segment *segment, const sf_history *history,
                        uint64_t breaks, sf_error *error);
 
-/** Where a stretch begins with the end of this window: settles what is tested in it. graph: the newest. */
+/** If a stretch begins with the end of this window: fixes what is tested in it. graph: the newest.
+ * SF_NO_MEMORY. */
 int sf_testing_begin(sf_testing *testing, const sf_segment *segment, const sf_tracking *tracking,
                      const sf_connectivity *graph, sf_error *error);
 
-/** The configured limits of what is told of, with nothing left out so far. */
+/** The configured limits of what is published, with nothing left out so far. */
 static inline sf_left_out sf_testing_limits(const sf_live_options *config)
 {
     return (sf_left_out){.max_p = config->significance.max_p, .max_q = config->significance.max_q};
 }
 
-/** What is known of an episode now. */
+/** The present verdict on an episode. */
 sf_verdict sf_testing_verdict(const sf_testing *testing, const sf_episode *episode);
 
-/** Puts p, q and the reason where there is none into a graph's links. */
+/** Sets p, q, and the reason for a missing p, in the links of a graph. */
 void sf_testing_mark(const sf_testing *testing, sf_connectivity *graph);
 
-/** How old the p of changed edges are at the end of the window. */
+/** Sets the age of the p of changed edges, at the end of the window. */
 void sf_testing_date(const sf_testing *testing, sf_edge_change *changes, size_t count, int64_t stop_ns);
 
 #endif

@@ -77,7 +77,7 @@ static int reserve(sf_tracking *tracking, size_t count, sf_error *error)
     return SF_OK;
 }
 
-/* In order; what is pinned is not added once more. */
+/* Adds found episodes in order; pinned ones are not added again. */
 static int add_found(sf_tracking *next, const sf_episode *found, size_t count, const sf_units *units,
                      sf_error *error)
 {

@@ -23,24 +23,25 @@ typedef struct sf_tracked {
 typedef struct sf_tracking {
     sf_tracked *items;
     size_t count, capacity;
-    sf_counted counted; /**< the same for counting, where it was made ahead (sf_tracking_ready), ... */
-    sf_parts *parts;    /**< ... and where the parts of each are */
-    sf_span mined;      /**< the window that discovery found it in; empty: discovery has found nothing yet */
+    sf_counted counted; /**< prepared for counting, if sf_tracking_ready was called, ... */
+    sf_parts *parts;    /**< ... and the indices of each episode's parts */
+    sf_span
+        mined; /**< the window in which discovery found the list; empty: discovery has found nothing yet */
 } sf_tracking;
 
-/** Preparing a list takes a hop, or a turn between two, so small a part of what a hop lasts. */
+/** A hop, or a turn between two, spends 1/this of the hop length on preparing a list. */
 #define SF_PREPARING_SHARE 40
 
-/** What is tracked, and what will be once it is prepared. */
+/** The list that is tracked, and the next one while it is being prepared. */
 typedef struct sf_tracked_episodes {
     sf_tracking now, next;
     bool preparing;
-    bool went_on;     /**< between the last hop and this one: then the hop need not */
-    int64_t every_ns; /**< stream time from the window of the list before to that of `now`; 0: not known */
+    bool went_on; /**< preparation continued between the last hop and this one, so the hop need not do it */
+    int64_t every_ns; /**< stream time from the window of the previous list to that of `now`; 0: not known */
 } sf_tracked_episodes;
 
-/** How old the list is at a time of the stream, from the end of the window it was found in; NaN: discovery
- * has found nothing yet. */
+/** Age of the list at a stream time, from the end of the window in which it was found; NaN: discovery has
+ * found nothing yet. */
 double sf_tracked_age_s(const sf_tracked_episodes *tracked, int64_t time_ns);
 
 /** Adds an episode that stays tracked, unless it is already. SF_NO_MEMORY. */
@@ -55,15 +56,16 @@ int sf_tracking_pin(sf_tracking *tracking, const sf_live_options *config, const 
 int sf_tracking_renew(sf_tracking *next, const sf_tracking *tracking, const sf_episode *found, size_t count,
                       const sf_units *units, sf_error *error);
 
-/** Makes a table ready for counting and folding, on any thread, so that the hop that takes it up need not;
- * `there`: on a device, too. */
+/** Prepares a list for counting and folding, so that the hop that adopts it need not; `there`: for a device,
+ * too. Any thread. SF_NO_MEMORY. */
 int sf_tracking_ready(sf_tracking *tracking, bool there, sf_error *error);
 
-/** Begins to prepare for the episodes of `next`. SF_NO_MEMORY. */
+/** Starts to prepare counting of the episodes of `next`. SF_NO_MEMORY. */
 int sf_tracked_prepare(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,
                        sf_error *error);
 
-/** Goes on preparing until the monotonic clock has passed until_ns; what is ready is tracked from now on. */
+/** Continues to prepare until the monotonic clock reaches until_ns; a list that is ready is tracked from then
+ * on. */
 int sf_tracked_go_on(sf_tracked_episodes *tracked, sf_counting *counting, const sf_history *history,
                      int64_t until_ns, sf_error *error);
 

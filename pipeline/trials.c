@@ -239,7 +239,7 @@ static void forget_begins(sf_trial_chain *chain, int64_t needed_ns)
     memmove(chain->begins_ns, chain->begins_ns + gone, chain->count * sizeof *chain->begins_ns);
 }
 
-/* What no trial needs that begins where the stream is, or later. */
+/* Forgets what no trial needs that begins at the current stream time or later. */
 static void forget(sf_trials *t, int64_t time_ns)
 {
     int64_t needed_ns = t->marker_count > 0 && t->markers[0] < time_ns ? t->markers[0] : time_ns;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* The newest times of something, as many as there is room for. */
+/* The newest times of something, up to `room` of them. */
 typedef struct history {
     int64_t *times;
     uint32_t room;
@@ -114,7 +114,7 @@ int sf_triggers_open(sf_triggers **out, const sf_trigger_settings *settings, siz
     triggers->items = sf_alloc(count, sizeof *triggers->items);
     triggers->times = sf_alloc(times, sizeof *triggers->times);
     triggers->waits = sf_alloc(waits, sizeof *triggers->waits);
-    /* One event may settle all that wait, and completes each of the triggers once: one after the other. */
+    /* One event may decide all that wait, and complete each trigger once, one after another. */
     triggers->decisions = sf_alloc(waits + count, sizeof *triggers->decisions);
     if (triggers->items == NULL || triggers->times == NULL || triggers->waits == NULL ||
         triggers->decisions == NULL) {
@@ -271,7 +271,7 @@ static void end_start(sf_triggers *triggers, trigger *item)
     item->starts = false;
 }
 
-/* What waits is withheld at once, so that arming again does not bring it back. */
+/* Withholds what waits at once, so that arming again does not bring it back. */
 static void disarm(sf_triggers *triggers, trigger *item, sf_trigger_reason why, int64_t now_ns)
 {
     if (why_not_armed(item, now_ns) == SF_TRIGGER_OF_ITSELF || why == SF_TRIGGER_DISARMED || item->starts)

@@ -9,13 +9,13 @@
 
 typedef struct sf_watched {
     sf_episode episode;
-    const char *name; /**< of its trigger, or the episode as configured; borrowed */
-    uint32_t trigger; /**< among the triggers with a name; UINT32_MAX: only watched */
+    const char *name; /**< name of its trigger, or the episode as configured; borrowed */
+    uint32_t trigger; /**< index among the named triggers; UINT32_MAX: only watched */
 } sf_watched;
 
 size_t sf_watched_count(const sf_live_options *config);
 
-/** Fills sf_watched_count of them. SF_CONFIG with the key, as "watch.0". */
+/** Fills sf_watched_count(config) entries. SF_CONFIG with the key, as "watch.0". */
 int sf_watched_parse(sf_watched *watched, const sf_live_options *config, const sf_units *units,
                      sf_error *error);
 

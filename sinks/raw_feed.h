@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The recorder's own way in: raw spikes and markers from the front thread, which merges the sources, to the
- * thread that writes, beside all messages and ahead of all analysis. One thread puts, one takes.
+ * The recorder's own input: raw spikes and markers from the front thread, which merges the sources, to the
+ * writing thread, beside all messages and ahead of all analysis. One thread puts, one takes.
  */
 #ifndef SF_SINKS_RAW_FEED_H
 #define SF_SINKS_RAW_FEED_H
 
 #include "core/outlet.h"
 
-/** How many wait at most: a disk that hangs for a second at a million spikes a second costs none. */
+/** Capacity: a disk that hangs for a second at a million spikes per second loses none. */
 #define SF_RAW_SPIKES (1u << 20)
 #define SF_RAW_MARKERS (1u << 14)
 
-/** To be shown: half a second at that rate. */
+/** Capacity if spikes are only shown: half a second at that rate. */
 #define SF_SHOWN_SPIKES (1u << 19)
 
 typedef struct sf_raw_feed sf_raw_feed;
 
-/** Any thread; a snapshot. Everything put is, once the feed is empty, either recorded or lost. */
+/** A snapshot; any thread. Once the feed is empty, everything put is counted as either recorded or lost. */
 typedef struct sf_raw_counts {
     uint64_t spikes, markers; /**< recorded */
     uint64_t spikes_lost;     /**< found no room, or came after recording had failed */
@@ -28,24 +28,24 @@ int sf_raw_feed_open(sf_raw_feed **feed, uint64_t spikes, sf_error *error);
 void sf_raw_feed_close(sf_raw_feed *feed); /**< NULL is allowed */
 
 /**
- * Front thread. With `wait` it returns once there was room for everything (`wake` is called with `user` to
- * have some made); otherwise it is real-time safe, and what does not fit is lost and counted.
+ * Front thread. With `wait` it returns after there was room for everything, and calls `wake` with `user` so
+ * that the taker makes some; otherwise it is real-time safe, and what does not fit is lost and counted.
  */
 void sf_raw_feed_put(sf_raw_feed *feed, const sf_raw_batch *batch, bool wait, void (*wake)(void *user),
                      void *user);
 
-/** Writing thread: false where nothing waits. The batch is valid until the next take; settle each before
- * that. */
+/** Writing thread: false if nothing waits. The batch is valid until the next take; settle each before that.
+ */
 bool sf_raw_feed_take(sf_raw_feed *feed, sf_raw_batch *batch);
 void sf_raw_feed_settle(sf_raw_feed *feed, const sf_raw_batch *batch, bool recorded);
 
-/** Writing thread: spikes that found room so far, and of these those that were taken. */
+/** Writing thread: number of spikes accepted so far, and of those taken. */
 uint64_t sf_raw_feed_put_so_far(const sf_raw_feed *feed);
 uint64_t sf_raw_feed_taken_so_far(const sf_raw_feed *feed);
 
 sf_raw_counts sf_raw_feed_count(const sf_raw_feed *feed);
 
-/** Any thread: of some that was put and had room it is not settled yet whether it is recorded. */
+/** Whether something accepted is not yet settled as recorded or lost. Any thread. */
 bool sf_raw_feed_is_busy(const sf_raw_feed *feed);
 
 #endif

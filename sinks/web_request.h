@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a browser says: who it thinks it talks to, whose page asks, and what it asks for. Nothing else is
- * read. */
+/** What a browser's request says: which server it addresses, which page asks, and what it asks for. Nothing
+ * else is read. */
 #ifndef SF_SINKS_WEB_REQUEST_H
 #define SF_SINKS_WEB_REQUEST_H
 
@@ -9,17 +9,17 @@
 #include <synfire/live.h>
 
 #define SF_WEB_TOKEN 32    /* hexadecimal digits */
-#define SF_WEB_CONTROL 256 /* bytes of the control socket's token, at most */
-#define SF_WEB_MOST 320    /* bytes of what a browser asks */
+#define SF_WEB_CONTROL 256 /* maximum bytes of the control socket's token */
+#define SF_WEB_MOST 320    /* maximum bytes of a browser's message */
 
 /**
- * Whether a request's Host may be this server: a number, `localhost`, or the one other name it has, with
- * whatever port, since tunnels change it. Another name leads here only where somebody else's
- * server of names says so (rebinding). NULL: the request has none.
+ * Whether a request's Host may name this server: an address in numbers, `localhost`, or its one configured
+ * name, with any port, because tunnels change it. Another name leads here only through a foreign name server
+ * (DNS rebinding). NULL: the request has none.
  */
 bool sf_web_host_is_known(const char *host, const char *name);
 
-/** Whether the page that asks came from the server at `host`. */
+/** Whether the asking page came from the server at `host`. */
 bool sf_web_origin_is_own(const char *origin, const char *host);
 
 typedef enum sf_web_word {

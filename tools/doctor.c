@@ -33,7 +33,7 @@
 
 /* ---- what the system says ---- */
 
-/* The first line of a file of /proc or /sys; false where there is none. */
+/* Reads the first line of a file of /proc or /sys; false if there is none. */
 static bool read_line(char *line, size_t size, const char *system, const char *path)
 {
     char whole[SF_PLACE_SIZE];
@@ -121,7 +121,7 @@ static void check_real_time(sf_findings *checks)
                      "again; under systemd LimitRTPRIO=80");
 }
 
-/* Tried: a process that may do it whatever the limit says is told by nothing else. */
+/* Tries to lock memory: nothing else tells whether a process may exceed the limit. */
 static bool can_lock(size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -166,7 +166,8 @@ static bool is_in_group(const char *name)
     return group != NULL && getegid() == group->gr_gid;
 }
 
-/* Of microcontrollers and adapters; the lines of the main board are rarely what a rig hangs on. */
+/* Checks the serial ports of microcontrollers and adapters; the main board's own lines rarely connect to a
+ * rig. */
 static void check_serial(sf_findings *checks, const char *system)
 {
     char patterns[2][SF_PLACE_SIZE], refused[64] = "";
@@ -220,8 +221,8 @@ static void check_clock(sf_findings *checks, const char *system)
                      "boot with clocksource=tsc, where the processor's counter is steady (tsc=reliable)");
 }
 
-/* Of the wall clock, by which streams of several machines and log files are held together; no time within a
- * stream depends on it. */
+/* Checks that the wall clock is synchronised: it relates streams of several machines and log files; no time
+ * within a stream depends on it. */
 static void check_sync(sf_findings *checks)
 {
     struct timex about = {0};

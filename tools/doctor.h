@@ -10,8 +10,8 @@
 
 typedef enum sf_finding_level {
     SF_FINDING_GOOD,
-    SF_FINDING_ADVICE, /**< a run works, and could do better */
-    SF_FINDING_BAD     /**< a run would fail here, or lose */
+    SF_FINDING_ADVICE, /**< a run works, but could do better */
+    SF_FINDING_BAD     /**< a run would fail here, or lose data */
 } sf_finding_level;
 
 typedef struct sf_finding {
@@ -29,9 +29,9 @@ typedef struct sf_findings {
 } sf_findings;
 
 /**
- * Looks at what a live run on this machine depends on: cores, real-time rights, clocks, buffers, ports,
- * devices, and the folder that recordings are to go to, into which it writes for a second at most and leaves
- * nothing. `system` is "" or stands before /proc and /sys, for tests.
+ * Checks what a live run on this machine depends on: cores, real-time rights, clocks, buffers, ports,
+ * devices, and the folder for recordings, into which it writes for at most a second and leaves nothing.
+ * `system` is "", or for tests a prefix of /proc and /sys.
  */
 void sf_doctor(sf_findings *checks, const char *folder, const char *system);
 
@@ -40,35 +40,35 @@ void sf_doctor(sf_findings *checks, const char *folder, const char *system);
 typedef struct sf_doctor_rig_options {
     const sf_config *config; /**< its first source is the rig, of a protocol of ingest/protocol.h */
     double listen_s;
-    const char *ask; /**< of Intan RHX: its command socket, which is asked for the sampling rate; or NULL */
-    const sf_progress *progress; /**< may end it; or NULL */
+    const char *ask; /**< Intan RHX: its command socket, which is asked for the sampling rate; or NULL */
+    const sf_progress *progress; /**< may stop it; or NULL */
 } sf_doctor_rig_options;
 
 /**
- * Listens to a rig as a run would, and says what was found of it; `checks` is begun anew. Where nothing came
- * of a server that takes several clients, it is connected to once more, to see whether anybody answers;
- * nothing is sent by that. It takes listen_s, and 3 s more at most beside what names take to look up.
- * With `ask` one question is sent there, and an answer waited for 3 s at most. SF_USAGE where the source is
- * no rig or cannot be asked; SF_CONFIG; SF_CANCELLED.
+ * Listens to a rig as a run would and reports what it found; clears `checks` first. If nothing came from a
+ * server that takes several clients, connects once more to see whether anybody answers, without sending
+ * anything. Takes listen_s, plus at most 3 s and the time of name look-ups. With `ask`, sends one question to
+ * it and waits at most 3 s for the answer. SF_USAGE if the source is no rig or cannot be asked; SF_CONFIG;
+ * SF_CANCELLED.
  */
 int sf_doctor_rig(sf_findings *checks, const sf_doctor_rig_options *options, sf_error *error);
 
-/** The kind of source of a rig by its name in a configuration. SF_USAGE with all names. */
+/** Finds the kind of source of a rig by its name in a configuration. SF_USAGE lists all names. */
 int sf_doctor_rig_find(const sf_source_kind **kind, const char *name, sf_error *error);
 
 /* ---- its parts ---- */
 
-/** Says what was found of `name`; where there is no room for another check, nothing. */
+/** Adds a finding about `name`; does nothing if there is no room for another. */
 void sf_doctor_find(sf_findings *checks, const char *name, sf_finding_level level, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** What to do about the last of them, unless it is good. */
+/** Adds advice to the newest finding, unless that is good. */
 void sf_doctor_advise(sf_findings *checks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** "buffers": how much sockets may hold. */
+/** "buffers": maximum size of socket buffers. */
 void sf_doctor_buffers(sf_findings *checks, const char *system);
 
-/** "locks" and "disk" of the folder that recordings go to. */
+/** "locks" and "disk" of the folder for recordings. */
 void sf_doctor_folder(sf_findings *checks, const char *folder);
 
 #endif

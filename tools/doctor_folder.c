@@ -28,7 +28,7 @@
            */
 #define WORST_SYNC_MS 1000.0
 
-/* A file of our own there that has no name any more; -1 with errno. */
+/* Opens a new file in the folder and removes its name; -1 with errno. */
 static int open_nameless(const char *folder)
 {
     char path[SF_PLACE_SIZE];
@@ -50,7 +50,7 @@ static bool can_flock(int file)
     return can;
 }
 
-/* As an output file is locked (io/output_file.h). */
+/* Locks like an output file (io/output_file.h). */
 static bool can_lock_description(int file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -114,7 +114,7 @@ static bool measure_writing(disk_speed *speed, int file)
     return whole;
 }
 
-/* What it takes to have a little more on the disk, as a recorder does it. */
+/* Measures how long it takes to write and sync a little more, as a recorder does. */
 static bool measure_syncs(disk_speed *speed, int file)
 {
     double taken_ms[SYNCS];

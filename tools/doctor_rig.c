@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a rig: the source of a run listens to it for a while, and its counters are put into words.
- */
+/* Checks a rig: the source of a run listens to it for a while, and its counters are turned into findings. */
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -117,7 +116,7 @@ static reached reach_of(const rig *it)
 
 /* ---- what is asked ---- */
 
-/* Sends a question and takes a line that has less than `size` bytes; errno, 0 where there is one. */
+/* Sends a question and reads a line of less than `size` bytes; returns errno, 0 on success. */
 static int ask_address(char *answer, size_t size, const struct addrinfo *to, const char *question)
 {
     int fd = socket(to->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -134,7 +133,7 @@ static int ask_address(char *answer, size_t size, const struct addrinfo *to, con
     return failure;
 }
 
-/* As RHX answers; false where it is no such answer. */
+/* Parses an answer of RHX; false if it is none. */
 static bool read_rate(double *rate_hz, const char *answer)
 {
     static const char begin[] = "Return: SampleRateHertz ";
@@ -161,7 +160,7 @@ static void say_answer(sf_findings *checks, const char *endpoint, const char *an
     sf_doctor_advise(checks, "set sample_rate_hz: %g", rate_hz);
 }
 
-/* Of RHX, whose stream does not tell its sampling rate: a question that reads, and changes nothing. */
+/* Asks RHX, whose stream does not state its sampling rate, for the rate; the query changes nothing. */
 static int ask_rate(sf_findings *checks, const char *endpoint, const sf_source_settings *settings,
                     sf_error *error)
 {

@@ -21,7 +21,7 @@ typedef struct loop {
     const sf_loop_setup *setup;
     sf_run_trips *trips;
     sf_message message;
-    int64_t answer_ns; /* arrival of the first answer to the pulse that is under way; INT64_MIN: none yet */
+    int64_t answer_ns; /* arrival of the first answer to the pulse in flight; INT64_MIN: none yet */
     bool under_way;
     sf_random random;
 } loop;
@@ -86,7 +86,7 @@ static void send_pulse(loop *it, int64_t at_ns)
     it->setup->outlet.kind->trigger(it->setup->outlet.self, message);
 }
 
-/* Whether the sink has said that it could not send the newest. */
+/* Whether the sink reported that it could not send the newest pulse. */
 static bool has_failed(const loop *it)
 {
     sf_delivered told;
@@ -194,7 +194,7 @@ static int open_sink(sf_sink **sink, const sf_config *config, uint32_t index, co
     return sf_config_locate_item(config, "sinks", index, status, &reason, error);
 }
 
-/* Until those who are to act on triggers are there. */
+/* Waits until the sink's receivers are connected. */
 static int await_ready(sf_sink *sink, const sf_progress *progress, sf_error *error)
 {
     int64_t until_ns = sf_clock_monotonic_ns() + READY_S * SF_SECOND;

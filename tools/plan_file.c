@@ -27,7 +27,7 @@ typedef struct reader {
     tree *trees;
     size_t tree_count;
     int *nodes;        /* of each step, where it is described */
-    uint32_t *callers; /* of each step the loop that calls it; SF_PLAN_NONE: the composition, or nobody yet */
+    uint32_t *callers; /* by step: the loop that calls it; SF_PLAN_NONE: the composition, or nothing yet */
     bool *called;
     sf_error *error;
 } reader;
@@ -73,7 +73,8 @@ static int find(reader *from, int mapping, const char *key)
     return 0;
 }
 
-/* A mapping whose keys are all in the list, NULL-terminated; one that begins with + must be there. */
+/* Expects a mapping whose keys are all in the list, which ends with NULL; keys that begin with + are
+ * required. */
 static int expect_mapping(reader *from, int node, const char *what, const char *const *keys)
 {
     const yaml_node_t *mapping = at(from, node);
@@ -157,8 +158,8 @@ static int read_model(reader *from, int node)
     return status;
 }
 
-/* Whether elements at this depth have the parameter: "n" is the root's, "value.mi" that of the level `value`.
- */
+/* Whether elements at this depth have the parameter: "n" belongs to the root, "value.mi" to the level
+ * `value`. */
 static bool has_parameter(reader *from, const tree *of, uint32_t depth, const char *parameter)
 {
     const char *level = depth > 0 ? word(from, item(from, of->levels, depth - 1)) : "";

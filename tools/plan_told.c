@@ -123,7 +123,7 @@ static void *take(teller *of, size_t count, size_t size)
     return block;
 }
 
-/* The text as a block of what is told; it is freed. */
+/* Moves the text into the result's memory; frees the text. */
 static const char *keep(teller *of, sf_text *text)
 {
     char *kept = text->failed ? NULL : take(of, text->length + 1, 1);
@@ -186,7 +186,7 @@ static sf_plan_told_verdict tell_verdict(teller *of, const sf_plan_verdict *verd
                                   .answer = verdict->answer};
 }
 
-/* Names of steps are the algorithm's, which is gone before what is told. */
+/* Copies the name of a step, because the algorithm is freed before the result. */
 static const char *name_text(teller *of, const char *name)
 {
     sf_text text = {0};
@@ -241,7 +241,7 @@ static const sf_plan_step *step_of(const teller *of, size_t stage)
     return step;
 }
 
-/* What a stage waits for, and what that waits for. */
+/* The stages that a stage waits for, directly or through others. */
 static uint32_t all_before(const sf_schedule *schedule, size_t stage)
 {
     uint32_t all = schedule->after[stage];
@@ -250,7 +250,7 @@ static uint32_t all_before(const sf_schedule *schedule, size_t stage)
     return all;
 }
 
-/* What a stage waits for itself: the rest follows. */
+/* The stages that a stage waits for directly, without those that follow from others. */
 static uint32_t just_before(const sf_schedule *schedule, size_t stage)
 {
     uint32_t own = schedule->after[stage];

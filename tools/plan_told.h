@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is known of a plan, as values with names: a command prints them as lines, rows or JSON. Errors are as
- * in synfire/synfire.h; one object from one thread at a time. */
+/** The analysis of a plan, as named values: a command prints them as lines, rows or JSON. Errors are as in
+ * synfire/synfire.h; one object from one thread at a time. */
 #ifndef SF_TOOLS_PLAN_TOLD_H
 #define SF_TOOLS_PLAN_TOLD_H
 
@@ -22,10 +22,10 @@ typedef struct sf_plan_told_verdict {
     sf_plan_answer answer;
 } sf_plan_told_verdict;
 
-/** Two functions that follow each other, or a loop: one round of its body and the next. */
+/** Two consecutive functions, or a loop: one round of its body and the next. */
 typedef struct sf_plan_told_pair {
-    const char *first, *second; /**< of a loop its name and its variable */
-    sf_column_list body;        /**< of a loop: names of steps */
+    const char *first, *second; /**< for a loop its name and its variable */
+    sf_column_list body;        /**< for a loop: names of its steps */
     sf_plan_told_verdict verdict;
 } sf_plan_told_pair;
 
@@ -51,22 +51,22 @@ typedef struct sf_plan_told {
     const char *file, *algorithm; /**< the file is borrowed; NULL: the pipeline itself */
     size_t step_count;
     sf_column_list pairs, loops; /**< sf_plan_told_pair */
-    const char *form, *clock;    /**< the clock is NULL of a file, as the schedule is */
+    const char *form, *clock;    /**< clock: NULL for a file, which has no schedule either */
     sf_column_list schedule;     /**< sf_plan_told_stage */
-    sf_arena memory;             /**< of all of it */
+    sf_arena memory;             /**< holds all of it */
 } sf_plan_told;
 
 /** The document: of an sf_plan_told. */
 extern const sf_table sf_plan_document;
 
 /**
- * What is known of the algorithm that a YAML file describes: which of its steps may run at the same time, and
- * its parallel form. Free with sf_plan_told_free whatever happened. SF_DATA with its place, SF_NO_INPUT.
+ * Analyses the algorithm that a YAML file describes: which of its steps may run at the same time, and its
+ * parallel form. Call sf_plan_told_free whatever is returned. SF_DATA with the place, SF_NO_INPUT.
  */
 int sf_plan_tell_file(sf_plan_told *told, const char *path, sf_error *error);
 
-/** The same of the pipeline's own hop, and the schedule that follows. virtual_clock: as it is replayed as
- * fast as it goes. SF_NO_MEMORY. */
+/** The same for the pipeline's own hop, with the resulting schedule. virtual_clock: for a replay as fast as
+ * possible. SF_NO_MEMORY. */
 int sf_plan_tell_pipeline(sf_plan_told *told, bool virtual_clock, bool sequential, sf_error *error);
 
 void sf_plan_told_free(sf_plan_told *told);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define LINGER_STOPPED_MS 2000 /* after a signal nobody is waited for longer */
+#define LINGER_STOPPED_MS 2000 /* after a signal it waits for receivers no longer than this */
 
 typedef struct playing {
     const sf_playing *how;

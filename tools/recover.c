@@ -38,8 +38,8 @@ typedef struct recovery {
     sf_journal_about about;
     bool has_about;
     sf_recorder_file *out;
-    sf_recorder_table
-        tables[SF_RECORDER_TABLES]; /* of the journal's tables; SF_RECORDER_TABLES: not known here */
+    sf_recorder_table tables[SF_RECORDER_TABLES]; /* by number of the journal's tables; SF_RECORDER_TABLES: a
+                                                     table unknown to this version */
     size_t table_count;
     uint64_t spikes, markers, rows[SF_RECORDER_TABLES]; /* rows so far, with those that are missing */
     sf_span seen;
@@ -290,7 +290,7 @@ static bool are_spikes(const recovery *self, const sf_spike *spikes, size_t coun
     return true;
 }
 
-/* Where both have rows they have the same. */
+/* Whether file and journal have the same spikes where both have rows. */
 static bool agrees(const recovery *self, const sf_spike *spikes, uint64_t first, size_t count)
 {
     for (size_t i = 0; i < count && first + i < self->file.spike_count; i++) {
@@ -300,7 +300,7 @@ static bool agrees(const recovery *self, const sf_spike *spikes, uint64_t first,
     return true;
 }
 
-/* Of rows from `first` on, how many the file has already; true where some are new. */
+/* Of `count` rows from `first` on, *known is the number that the file already has; true if some are new. */
 static bool pass_known(uint64_t have, uint64_t first, size_t count, size_t *known)
 {
     *known = first >= have ? 0 : have - first < count ? (size_t)(have - first) : count;
@@ -451,7 +451,7 @@ static sf_span recorded_span(const recovery *self)
     return span;
 }
 
-/* Appends what is left of a span where there are no holes, as pairs. */
+/* Appends the parts of a span outside the holes, as pairs. */
 static int add_observed(const recovery *self, sf_text *pairs, sf_span span)
 {
     for (size_t i = 0; i <= self->hole_count; i++) {
@@ -464,7 +464,7 @@ static int add_observed(const recovery *self, sf_text *pairs, sf_span span)
     return pairs->failed ? SF_NO_MEMORY : SF_OK;
 }
 
-/* Where spikes are missing nothing was observed, so that no rate is too low. */
+/* Marks time with missing spikes as not observed, so that no rate is too low. */
 static int write_observed(const recovery *self, sf_span recorded, sf_error *error)
 {
     const sf_recording *of = self->has_about ? &self->about.recording : &self->file;

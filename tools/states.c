@@ -50,7 +50,7 @@ static int check_alike(const sf_states *states, const sf_state *state, const cha
     return SF_OK;
 }
 
-/* To the part that it adds up with; else it is one more. The synopsis is taken. */
+/* Merges a state into the matching part, or appends it as a new part. Takes ownership of the synopsis. */
 static int take(sf_states *states, sf_state *state, const char *path, sf_error *error)
 {
     int status = states->files > 0 ? check_alike(states, state, path, error) : SF_OK;

@@ -35,7 +35,8 @@ static bool take_list(sf_msgpack *from, size_t length, int depth, json_t *list)
     return true;
 }
 
-/* What has no counterpart is null. False where it is damaged, with *tree NULL. */
+/* Converts a value to JSON; types without a counterpart become null. False if the bytes are damaged, with
+ * *tree NULL. */
 static bool take_tree(sf_msgpack *from, int depth, json_t **tree)
 {
     sf_msgpack_value of;
@@ -144,7 +145,8 @@ static void add_sink(sf_top *top, const json_t *map)
     row->refused = whole(map, "refused");
 }
 
-/* In the order in which spikes go: sources, watching, the way to the windows, the rest of the hop, sinks. */
+/* Adds rows in the order in which spikes pass: sources, watching, the queue to the windows, the rest of the
+ * hop, sinks. */
 static void add_rows(sf_top *top, const json_t *map)
 {
     const json_t *stages = json_object_get(map, "stages"), *item;

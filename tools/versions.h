@@ -9,7 +9,7 @@
 /** Appends the versions of what this build is linked with, as one line: `HDF5 1.10.8, jansson 2.14, ...`. */
 void sf_library_versions(sf_text *text);
 
-/** The part of that line that tells what a build with live streams has beside, from its comma on. */
+/** The part of that line for the further libraries of a build with live streams, from its comma on. */
 void sf_live_library_versions(sf_text *text);
 
 #endif

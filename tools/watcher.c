@@ -14,8 +14,8 @@ struct sf_watcher {
     sf_asker asker;
     bool asks; /* a control socket; else a subscriber */
     sf_text request;
-    sf_top before,
-        told; /* what came last, its `busy` since the start, and as it was told; count 0: nothing yet */
+    sf_top before, told; /* before: the newest status, with `busy` since the start; told: as it was returned;
+                          * count 0: nothing yet */
     char endpoint[256];
 };
 

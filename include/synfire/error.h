@@ -16,11 +16,11 @@ extern "C" {
 /** Version of the library as "MAJOR.MINOR.PATCH". */
 SF_API const char *sf_version(void);
 
-/** Negated sysexits where one fits, so that a command's exit code follows from its status. What is above 0 is
- * no failure. */
+/** Negated sysexits where one fits, so that a command's exit code follows from its status. Positive values
+ * are not failures. */
 typedef enum sf_status {
     SF_OK = 0,
-    SF_AGAIN = 1,           /**< not now: nothing was taken or given; try again later */
+    SF_AGAIN = 1,           /**< not now: nothing was accepted or returned; try again later */
     SF_END = 2,             /**< the stream has ended: nothing follows */
     SF_NO_MEMORY = -1,      /**< an allocation failed */
     SF_CANCELLED = -2,      /**< the caller asked to stop (progress callback, signal) */
@@ -41,11 +41,10 @@ typedef struct sf_error {
 } sf_error;
 
 /**
- * How long work tells its caller how far it is, and learns that it should stop. update is called from one
- * thread, now and then; false means stop: the work then fails with SF_CANCELLED. `what` is a short word for
- * the step
- * ("reading", "counting"), done of total is how far that is, in units of the step's own. A function that
- * takes one allows NULL.
+ * How long-running work reports its progress and learns that it should stop. It calls `update` from one
+ * thread, now and then; if that returns false, the work fails with SF_CANCELLED. `what` is a short word for
+ * the step ("reading", "counting"); `done` of `total` is its progress, in units of the step's own. Every
+ * function that takes an sf_progress accepts NULL.
  */
 typedef struct sf_progress {
     bool (*update)(void *user, const char *what, double done, double total);
@@ -55,9 +54,9 @@ typedef struct sf_progress {
 /* ---- the log ---- */
 
 /**
- * Threads of the library write lines into a fixed ring without locking or allocating; the program takes them
- * out when it likes. A full ring drops the line and counts it. Lines of a level above the one set are dropped
- * where they are written; until one is set it is SF_LOG_INFO.
+ * Threads of the library write lines into a fixed ring without locking or allocating; the program drains it
+ * when it likes. A full ring drops the line and counts it. Lines above the set level are dropped where they
+ * are written; the default level is SF_LOG_INFO.
  */
 typedef enum sf_log_level {
     SF_LOG_ERROR = 0,
@@ -66,14 +65,14 @@ typedef enum sf_log_level {
     SF_LOG_DEBUG = 3
 } sf_log_level;
 
-/** From any thread. */
+/** Sets the maximum level that is kept. Any thread. */
 SF_API void sf_log_set_level(sf_log_level most);
 
-/** Takes one line, without its end; `line` lives until it returns. */
+/** Receives one line, without its newline; `line` is valid until the handler returns. */
 typedef void sf_log_handler(void *user, sf_log_level level, const char *line);
 
-/** Hands each waiting line to the handler, on this thread; returns how many were lost since the last call.
- * From one thread at a time. */
+/** Passes each waiting line to the handler, on this thread; returns the number of lines lost since the last
+ * call. One thread at a time. */
 SF_API uint64_t sf_log_drain(sf_log_handler *handler, void *user);
 
 /** Releases an array that a function of the library handed over; NULL is allowed. */

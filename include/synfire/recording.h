@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Recordings: spikes of units, from a file of any layout or from memory, the part of one that is looked at,
- * and what it is like before any analysis. A recording is read-only once it is there, so threads may share
- * it.
+ * Recordings: spikes of units, read from a file of any layout or taken from memory; the selection that is
+ * analysed; and an overview before any analysis. A recording is read-only once it is built, so threads may
+ * share it.
  */
 #ifndef SYNFIRE_RECORDING_H
 #define SYNFIRE_RECORDING_H
@@ -41,7 +41,7 @@ typedef struct sf_span {
     int64_t stop_ns;  /**< excluded */
 } sf_span;
 
-/** A stretch of a recording that someone chose and may have named. */
+/** A part of a recording that someone chose and may have named. */
 typedef struct sf_epoch {
     sf_span span;
     char label[64]; /**< "" where it has none */
@@ -85,15 +85,15 @@ typedef struct sf_metadata_entry {
 } sf_metadata_entry;
 
 typedef enum sf_drop_kind {
-    SF_DROP_FOUND,  /**< it is in the file and no spike to analyse, or a duplicate */
-    SF_DROP_CHOSEN, /**< as the selection says, spike by spike */
-    SF_DROP_LOST    /**< it is not in the file: the run that recorded it tells of it */
+    SF_DROP_FOUND,  /**< it is in the file but is no spike to analyse, or is a duplicate */
+    SF_DROP_CHOSEN, /**< the selection excludes it, spike by spike */
+    SF_DROP_LOST    /**< it is not in the file: the run that recorded it reports the loss */
 } sf_drop_kind;
 
-/** The cause of spikes of units that their owner labelled noise. */
+/** The cause for spikes of units that their owner labelled noise. */
 #define SF_DROP_NOISE "of units labelled noise"
 
-/** Spikes that are not among those of a recording, by cause: SF_DROP_NOISE, "unmapped channel", ... */
+/** Spikes left out of a recording, by cause: SF_DROP_NOISE, "unmapped channel", ... */
 typedef struct sf_drop {
     char cause[55];
     uint8_t kind; /**< sf_drop_kind */
@@ -102,9 +102,9 @@ typedef struct sf_drop {
 
 #define SF_DROP_CAUSES 16
 
-/* ---- the part that is looked at ---- */
+/* ---- selections ---- */
 
-/** A time as people mean it: absolute, or counted from the first spike of the recording that is cut. */
+/** A time as people mean it: absolute, or relative to the first spike of the recording that is cut. */
 typedef struct sf_time_point {
     bool given;
     bool from_first;
@@ -112,50 +112,50 @@ typedef struct sf_time_point {
 } sf_time_point;
 
 /**
- * What of a recording is looked at; the default is all. Units keep their numbers: what is not selected only
- * loses its spikes. Recorded time shrinks with the spikes, so that rates stay right.
+ * Which part of a recording is analysed; the default is all. Units keep their numbers: those not selected
+ * only lose their spikes. Recorded time shrinks with the spikes, so that rates stay right.
  *
- * Duplicates go first, so that what is left of a unit does not depend on which others are selected: a spike
- * goes that is at most dedup_ns after a kept one on the same unit or on one at most dedup_um away. Noise
- * goes before them, as it is no spike of a neuron. Then units and kinds, blanked times, epochs, and from <=
- * time < to.
+ * The steps run in this order: noise is removed first, as it is no spike of a neuron; then duplicates, before
+ * units are selected so that what is left of a unit does not depend on which others are selected; then units
+ * and kinds, blanked times, epochs, and from <= time < to. A spike is a duplicate if it comes at most
+ * dedup_ns after a kept one on the same unit or on one at most dedup_um away.
  */
 typedef struct sf_selection {
     size_t size;
-    const char *stream; /**< which, where a file holds several; NULL: it holds one */
+    const char *stream; /**< which stream of a file that holds several; NULL: the file holds one */
     const char
         *units; /**< `a,b,#10-#20`: names (in double quotes where they hold commas) and indices; NULL: all */
     sf_time_point from, to; /**< `to` is excluded; not given: to the end of the recording */
     const sf_epoch *epochs; /**< ordered and disjoint; NULL: all of the time */
     size_t epoch_count;
-    const char *epochs_path; /**< the file that they are from, told with results, or NULL */
+    const char *epochs_path; /**< the file that the epochs are from, reported with results; or NULL */
     const char *blank;       /**< a marker: its text, or ttl3 for a rising edge of line 3; NULL: none */
-    int64_t blank_from_ns, blank_to_ns; /**< what is left out around each of these markers */
-    int64_t dedup_ns;                   /**< 0: duplicates stay */
+    int64_t blank_from_ns,
+        blank_to_ns;  /**< start and end of the blanked time relative to each of these markers */
+    int64_t dedup_ns; /**< 0: duplicates stay */
     double dedup_um;
-    double rate_hz; /**< samples in a second, of a file that counts samples; 0: as it says */
+    double rate_hz; /**< samples per second of a file that counts samples; 0: as the file says */
     /**
-     * So many bytes are what a process is to take, at least 128 MiB: spikes are not held then but read in
-     * pieces, again whenever they are looked at, and only sf_mine takes the recording. For files of synfire's
-     * own layout, and without dedup. 0: all spikes are held.
+     * Number of bytes that the process may take, at least 128 MiB: spikes are then not held in memory but
+     * read in pieces whenever they are needed, and only sf_mine accepts the recording. Only for files of
+     * synfire's own layout, and without dedup. 0: all spikes are held.
      */
     uint64_t memory;
-    /** What the columns of a text are, where no heading says it or another is meant: `time_ms,unit`, with -
-     * for one that does not matter. NULL: as it says. */
+    /** The columns of a text file without a heading, or instead of it: `time_ms,unit`, with - for a column to
+     * ignore. NULL: as the heading says. */
     const char *columns;
-    /** Where electrodes are: a probeinterface file, a table of name,x,y, the routing that MaxLab Live writes
-     * (.cfg), or a map of Blackrock's (.cmp). These
-     * positions are taken for all units, and the metadata `positions` says how they were found; units that
-     * are not in it have none. NULL: as the recording says. */
+    /** A file with electrode positions: a probeinterface file, a table of name,x,y, the routing that MaxLab
+     * Live writes (.cfg), or a Blackrock map (.cmp). It sets the positions of all units; units that are not
+     * in it have none. The metadata `positions` says how they were found. NULL: as the recording says. */
     const char *positions;
     /**
-     * Kinds of units that are looked at: a comma list of good (or sorted), mua (or multi-unit), unsorted (or
-     * unknown) and noise, or all. NULL: of a file all but what its owner labelled noise, unless `units` names
-     * such a unit; sf_recording_select then leaves the units as they are.
+     * Kinds of units to analyse: a comma list of good (or sorted), mua (or multi-unit), unsorted (or unknown)
+     * and noise, or all. NULL: for a file, all but units that their owner labelled noise, unless `units`
+     * names such a unit; sf_recording_select then leaves the units as they are.
      */
     const char *kind;
-    /** When it was recorded, where the caller knows it and the file does not: no spike may lie outside. Both
-     * 0: as the file says, else from its first spike to its last. */
+    /** When the recording was made, if the caller knows and the file does not say; no spike may lie outside.
+     * Both 0: as the file says, else from its first spike to its last. */
     sf_span recorded;
 } sf_selection;
 
@@ -170,22 +170,22 @@ static inline sf_selection sf_selection_default(void)
 
 /**
  * Reads a file of epochs: start,stop[,label] in seconds of the recording's clock, with or without a header,
- * sorted by start. sf_release takes *epochs. SF_NO_INPUT; SF_DATA, with the line, for what is no epoch, empty
- * or overlaps.
+ * sorted by start. Release *epochs with sf_release. SF_NO_INPUT; SF_DATA, with the line, for an epoch that is
+ * malformed, empty or overlaps another.
  */
 SF_API int sf_epochs_read(sf_epoch **epochs, size_t *count, const char *path, sf_error *error);
 
-/** How a recording was cut down: what a result is of. Times are on the recording's clock. */
+/** The selection that a result is based on. Times are on the recording's clock. */
 typedef struct sf_selected {
     const char *recording, *format; /**< path and layout, NULL in memory */
     const char *stream;             /**< or NULL */
-    size_t unit_count;              /**< units looked at */
+    size_t unit_count;              /**< number of units analysed */
     size_t units_in_file;
     const uint32_t *units;     /**< their indices; NULL: all */
-    const char *const *names;  /**< of these; unit_count where `units` is not NULL */
-    bool from_given, to_given; /**< else the times of the recording */
+    const char *const *names;  /**< names of these units, unit_count of them; if `units` is not NULL */
+    bool from_given, to_given; /**< false: from_ns and to_ns are the limits of the recording */
     int64_t from_ns, to_ns;    /**< `to` is excluded */
-    const char *epochs_path;   /**< NULL: of no file */
+    const char *epochs_path;   /**< NULL: the epochs are from no file */
     const sf_epoch *epochs;    /**< in order */
     size_t epoch_count;
     const char
@@ -193,15 +193,16 @@ typedef struct sf_selected {
     int64_t blank_from_ns, blank_to_ns;
     int64_t dedup_ns; /**< 0: duplicates stay */
     double dedup_um;
-    uint64_t spikes, spikes_in_file; /**< looked at; read */
-    sf_drop dropped[SF_DROP_CAUSES]; /**< what is not in the analysis, by cause */
+    uint64_t spikes, spikes_in_file; /**< analysed; read */
+    sf_drop dropped[SF_DROP_CAUSES]; /**< spikes left out of the analysis, by cause */
     size_t dropped_count;
-    int64_t duration_ns; /**< recorded time that was looked at */
-    const char *kinds;   /**< of units, as asked for; NULL: all but noise */
+    int64_t duration_ns; /**< recorded time that was analysed */
+    const char *kinds;   /**< of units, as requested; NULL: all but noise */
     size_t noise_units;  /**< units labelled noise that are left out */
-    sf_span recorded;    /**< of the recording, before anything was selected */
-    bool declared;       /**< the file or the caller said so; else it is from the first to the last spike */
-    uint64_t data;       /**< a hash of unit names, and of spikes by their time since the first */
+    sf_span recorded;    /**< extent of the recording before the selection */
+    bool declared; /**< the file or the caller stated `recorded`; else it runs from the first to the last
+                      spike */
+    uint64_t data; /**< a hash of unit names, and of spikes by their time since the first */
 } sf_selected;
 
 /* ---- recordings ---- */
@@ -209,29 +210,29 @@ typedef struct sf_selected {
 typedef struct sf_recording sf_recording;
 
 /**
- * Reads a recording, or the selected part of it; the layout (CARMEN, NWB 2, CSV, synfire's own, ...) is found
- * by content. selection and progress may be NULL. SF_NO_INPUT where it cannot be opened, SF_DATA where it
- * holds no spikes or is damaged (two different sentences) or duplicates are to go by distance and there are
- * no positions, SF_USAGE for a stream, unit, marker or span that is not there, with the field of the
- * selection as the place of the error, SF_CANCELLED. HDF5 files are read by the program synfire-read, as
- * docs/architecture.md says.
+ * Reads a recording, or the selected part of it; recognises the layout (CARMEN, NWB 2, CSV, synfire's own,
+ * ...) by content. selection and progress may be NULL. SF_NO_INPUT if the file cannot be opened; SF_DATA if
+ * it holds no spikes, is damaged (two different sentences), or duplicates are to go by distance and there are
+ * no positions; SF_USAGE for a stream, unit, marker or span that does not exist, with the field of the
+ * selection as the place; SF_CANCELLED. The program synfire-read reads HDF5 files, as docs/architecture.md
+ * explains.
  */
 SF_API int sf_recording_open(sf_recording **out, const char *path, const sf_selection *selection,
                              const sf_progress *progress, sf_error *error);
 
-/** A recording as a program has it in memory; all of it is copied. */
+/** Spikes, units and markers that a program has in memory; sf_recording_new copies everything. */
 typedef struct sf_recording_input {
     size_t size;
     size_t unit_count;
-    const sf_unit *units; /**< NULL: names e1, e2, ..., no positions. A name that is NULL or empty becomes so
-                             too; one that is there twice gets _2, _3, ... */
+    const sf_unit *units;   /**< NULL: names e1, e2, ..., no positions. A name that is NULL or empty becomes
+                               e<number> too; repeated names get _2, _3, ... */
     const sf_spike *spikes; /**< units < unit_count; in any order */
     size_t spike_count;
     const sf_marker *markers; /**< in any order */
     size_t marker_count;
     const sf_span *recorded; /**< when it was recorded; NULL: from the first spike to just after the last */
-    const sf_span *observed; /**< where recording paused, when it went on: ordered and disjoint; NULL: all of
-                                `recorded` */
+    const sf_span *observed; /**< the intervals between pauses of the recording, ordered and disjoint; NULL:
+                                all of `recorded` */
     size_t observed_count;
     const sf_metadata_entry *metadata;
     size_t metadata_count;
@@ -247,26 +248,27 @@ static inline sf_recording_input sf_recording_input_default(void)
 }
 
 /**
- * Makes a recording of what is in memory; analyses of it and of a file with the same content give the same.
- * Spikes that are not ordered by (time, unit) are sorted, and the columns tell so. `recorded` grows to hold
- * every spike. SF_USAGE, with the index, for a unit that is not there, a marker of no kind or whose text has
- * no end, observed intervals that are empty, out of order or overlap; SF_DATA for times beyond 146 years.
+ * Builds a recording from memory; analyses give the same results as for a file with the same content. Spikes
+ * that are not ordered by (time, unit) are sorted, and the column `sorted` says so. `recorded` grows to hold
+ * every spike. SF_USAGE, with the index, for a unit that does not exist, a marker of unknown kind or whose
+ * text is not terminated, or observed intervals that are empty, out of order or overlap; SF_DATA for times
+ * beyond 146 years.
  */
 SF_API int sf_recording_new(sf_recording **out, const sf_recording_input *input, sf_error *error);
 
-/** A copy of the selected part of a recording, which stays as it is. Errors as sf_recording_open; also
- * SF_USAGE for a stream, and for what was already chosen when `recording` itself was cut down. */
+/** Copies the selected part of a recording, which stays unchanged. Errors as sf_recording_open; also SF_USAGE
+ * for a stream, and for a choice that was already made when `recording` itself was selected. */
 SF_API int sf_recording_select(sf_recording **out, const sf_recording *recording,
                                const sf_selection *selection, sf_error *error);
 
-/** What lies inside a span, without a copy: recorded time is that of the span. `recording` must outlive it.
- */
+/** The part of a recording inside a span, without a copy: its recorded time is that of the span. `recording`
+ * must outlive it. */
 SF_API int sf_recording_part(sf_recording **out, const sf_recording *recording, sf_span span,
                              sf_error *error);
 
 SF_API void sf_recording_free(sf_recording *recording);
 
-/** All that is in a recording. Set `size` before sf_recording_get_columns; arrays live as long as the
+/** The content of a recording. Set `size` before sf_recording_get_columns; arrays live as long as the
  * recording. */
 typedef struct sf_recording_columns {
     size_t size;
@@ -274,23 +276,24 @@ typedef struct sf_recording_columns {
     size_t unit_count;
     const sf_unit *units;
     size_t spike_count;
-    const sf_spike *spikes; /**< ordered by (time_ns, unit); NULL where they are read in pieces */
+    const sf_spike *spikes; /**< ordered by (time_ns, unit); NULL if they are read in pieces */
     size_t marker_count;
     const sf_marker *markers; /**< ordered by time */
     sf_span recorded;         /**< as declared, and wider where spikes lie outside it */
     bool declared;            /**< `recorded` was declared; else the spikes set it */
-    bool sorted;              /**< sf_recording_new was given another order */
+    bool sorted;              /**< sf_recording_new got another order and sorted the spikes */
     size_t observed_count;
-    const sf_span *observed; /**< ordered and disjoint; none: all of `recorded` */
-    int64_t duration_ns;     /**< recorded time: of the observed intervals where there are any */
-    /** The step of its clock, whatever is selected later: as the file says (its sampling rate or resolution),
-     * else the common measure of the time steps of all spikes; 0: not known. */
+    const sf_span *observed; /**< ordered and disjoint; empty: all of `recorded` */
+    int64_t duration_ns;     /**< recorded time: the sum of the observed intervals if there are any */
+    /** The step of the recording's clock, whatever is selected later: as the file says (sampling rate or
+     * resolution), else the greatest common step of all spike times; 0: not known. */
     int64_t tick_ns;
     size_t metadata_count;
     const sf_metadata_entry *metadata;
     size_t dropped_count;
     const sf_drop *dropped;
-    const sf_selected *selected; /**< what of the file or of memory this is; NULL for an sf_recording_part */
+    const sf_selected *selected; /**< how this recording was selected from the file or memory; NULL for an
+                                    sf_recording_part */
 } sf_recording_columns;
 
 SF_API void sf_recording_get_columns(const sf_recording *recording, sf_recording_columns *columns);
@@ -299,31 +302,32 @@ SF_API void sf_recording_get_columns(const sf_recording *recording, sf_recording
 SF_API int sf_recording_find_unit(const sf_recording *recording, const char *text, uint32_t *unit,
                                   sf_error *error);
 
-/* ---- what a recording is like, before any analysis ---- */
+/* ---- overview before any analysis ---- */
 
 typedef struct sf_unit_overview {
     uint64_t spikes;
-    uint64_t short_intervals; /**< inter-spike intervals under 2 ms, which few neurons leave */
+    uint64_t short_intervals; /**< inter-spike intervals under 2 ms, which few neurons produce */
 } sf_unit_overview;
 
 typedef struct sf_overview sf_overview;
 
 /**
- * An analysis of the recording by its name, as the command of that name has it in --json: an object with an
- * array for each of its tables, whose columns are those of `synfire describe`, and for all but "criticality"
- * the other fields of that document, but for `recording` and `provenance`. There are "bursts", "responses",
- * "sequences" and "criticality". options: NULL, or texts up to NULL, each an option of that command without
- * its dashes, as "branching-bin=4"; "episodes=A -(0,5]-> B" is a chain, and may be given several times.
- * progress may be NULL. sf_release takes the text, which is NULL on failure. SF_USAGE also of a recording
- * whose spikes are not held; SF_DATA where no marker is called so; SF_CANCELLED, SF_NO_MEMORY.
+ * Runs an analysis by name and returns what the command of that name prints with --json: an object with an
+ * array for each of its tables, whose columns `synfire describe` lists, and, except for "criticality", the
+ * other fields of that document without `recording` and `provenance`. Names are "bursts", "responses",
+ * "sequences" and "criticality". options: NULL, or texts that end with NULL, each an option of that command
+ * without its dashes, as "branching-bin=4"; "episodes=A -(0,5]-> B" is a chain, and may be given several
+ * times. progress may be NULL. Release *text with sf_release; it is NULL on failure. SF_USAGE, also for a
+ * recording whose spikes are not held in memory; SF_DATA if no marker has the given name; SF_CANCELLED,
+ * SF_NO_MEMORY.
  */
 SF_API int sf_recording_analyse(char **text, const sf_recording *recording, const char *analysis,
                                 const char *const *options, const sf_progress *progress, sf_error *error);
 
 /**
- * Looks at rates, intervals, repeats and positions: what may mislead an analysis. Two detections no further
- * apart than 0.25 ms on neighbouring electrodes are likely one spike. Neighbours are units at most 1.5
- * pitches apart: the eight around one on a square grid, the six on a hexagonal one. progress may be NULL.
+ * Examines rates, intervals, repeats and positions for what may mislead an analysis. Two detections at most
+ * 0.25 ms apart on neighbouring electrodes are likely one spike. Neighbours are units at most 1.5 pitches
+ * apart: the eight around one on a square grid, the six on a hexagonal one. progress may be NULL.
  * SF_CANCELLED.
  */
 SF_API int sf_recording_overview(sf_overview **out, const sf_recording *recording,
@@ -333,20 +337,20 @@ SF_API void sf_overview_free(sf_overview *overview);
 /** Set `size` before sf_overview_get_columns; arrays live as long as the overview. */
 typedef struct sf_overview_columns {
     size_t size;
-    const sf_unit_overview *units; /**< one a unit */
-    int64_t first_ns, last_ns;     /**< spikes; both 0 where there are none */
-    /** Declared or observed time; where the file declares none, from the first spike to the last. */
+    const sf_unit_overview *units; /**< one entry per unit */
+    int64_t first_ns, last_ns;     /**< of spikes; both 0 if there are none */
+    /** Declared or observed time; if the file declares none, from the first spike to the last. */
     int64_t duration_ns;
-    int64_t tick_ns;                     /**< the step of its clock, as of the recording; 0: not known */
-    uint64_t intervals, short_intervals; /**< between spikes of one unit; those under 2 ms */
-    uint64_t repeats;                    /**< spikes at most 0.25 ms after one of the same unit */
-    uint64_t neighbour_repeats;          /**< the others that come so after one of a neighbouring unit */
-    uint64_t array_events;   /**< ticks in which a quarter of the units with spikes, and at least 5, spike */
+    int64_t tick_ns;                     /**< step of the clock, as in sf_recording_columns; 0: not known */
+    uint64_t intervals, short_intervals; /**< between spikes of one unit: all, and those under 2 ms */
+    uint64_t repeats;                    /**< spikes at most 0.25 ms after another of the same unit */
+    uint64_t neighbour_repeats;          /**< other spikes at most 0.25 ms after one of a neighbouring unit */
+    uint64_t array_events;   /**< ticks in which a quarter of the active units, and at least 5, spike */
     size_t active_units;     /**< with spikes */
-    size_t electrodes;       /**< different positions; 0 where positions tell nothing */
-    double pitch_um;         /**< least distance of two positions; NaN without them */
+    size_t electrodes;       /**< different positions; 0 if positions are unknown or useless */
+    double pitch_um;         /**< least distance between two positions; NaN without positions */
     double x_um[2], y_um[2]; /**< least and greatest */
-    const char *kind;        /**< of all units, as sf_unit_kind_name, or "mixed" */
+    const char *kind;        /**< common kind of all units, by sf_unit_kind_name, or "mixed" */
     const sf_span *bursts;   /**< of the network, in order; mine/bursts.h defines them */
     size_t burst_count;
 } sf_overview_columns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting the tracked episodes: each segment is summarised for every one, and a window's counts are made of
- * its segments' summaries. */
+/* Counting the tracked episodes: each segment is summarised for every episode, and a window's counts are
+ * computed from the summaries of its segments. */
 #include "core/error.h"
 #include "core/memory.h"
 #include "pipeline/accelerator.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Discovery: a window is mined for what may be tracked, and what was found is taken up. In real time a copy
- * of the window is mined in the background, over as many hops as that takes. Where all pairs are counted in
- * each hop it begins with those; else it follows the ones of the window before.
+ * Discovery: mines a window for episodes to track, and adopts what was found. In real time a copy of the
+ * window is mined in the background, over as many hops as that takes. If all pairs are counted in each hop,
+ * mining starts from them; else it follows the pairs of the previous window.
  */
 #include "core/clock.h"
 #include "pipeline/accelerator.h"
@@ -72,8 +72,8 @@ static int take_found(sf_hop *hop, sf_tracked_episodes *tracked, sf_counting *su
     return sf_tracked_prepare(tracked, summaries, sf_read_history(hop), error);
 }
 
-/* A share of the hop goes into it where none of the time before the hop did, and the list is not of this hop.
- * On a virtual clock hops have all the time they need. */
+/* The hop spends a share of its time on the list if none of the time before it was spent, and the list is not
+ * from this hop. On a virtual clock hops have all the time they need. */
 static int track(sf_hop *hop, sf_error *error)
 {
     if (hop->config->mine.every == 0) return SF_OK;

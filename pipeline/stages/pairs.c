@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The counts of all pairs follow the window, where the graph is made of them; a discovery that begins in this
- * hop begins with those that are frequent. */
+/* The counts of all pairs follow the window, if the graph is built from them; a discovery that starts in this
+ * hop starts from the frequent ones. */
 #include "mine/mine.h"
 #include "pipeline/discovery.h"
 #include "pipeline/hop.h"

@@ -40,8 +40,7 @@ static int feed(sf_hop *hop, sf_error *error)
     return status;
 }
 
-/* What no window before this one covered, as far as it was observed: windows that a silence passes over count
- * as not recorded. */
+/* Newly observed time that no earlier window covered; windows skipped in a silence count as not recorded. */
 static int64_t newly_covered_ns(const sf_hop_rates *rates, sf_span before, sf_span now)
 {
     bool goes_on = rates->so_far_ns > 0 && before.stop_ns > now.start_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a hop tells of itself: the counts with what rules say of them, and the state of everything. */
+/* What a hop publishes: the counts with the predictions of rules, and the status. */
 #include "core/error.h"
 #include "core/log.h"
 #include "core/memory.h"
@@ -45,7 +45,7 @@ const sf_stage sf_stage_report = {
 /* Episodes that a thread fills at a time. */
 #define FILL_AT_ONCE 2048
 
-/* What is told of episodes is made of this; and what folding asks for of each, in one block. */
+/* What episodes messages are built from, and what folding needs of each episode, in one block. */
 typedef struct filling {
     sf_episodes_message *episodes;
     const sf_tracked *tracked;
@@ -117,8 +117,8 @@ static void for_all(const sf_hop *hop, filling *f, void (*body)(void *, unsigned
             body(f, 0, part);
 }
 
-/* As what is found in a recording: chains are counted among all that are tracked, parts are folded under what
- * is told of. */
+/* Folds as for a recording: chains are counted among all tracked episodes, parts are folded under published
+ * ones. */
 static void fold(const sf_hop *hop, filling *f)
 {
     const sf_parts *parts = (const sf_parts *)sf_read_tracked(hop)->now.parts;
@@ -172,7 +172,7 @@ static int fill_episodes(const sf_hop *hop, sf_episodes_message *episodes, sf_er
     return status;
 }
 
-/* After what rules say of the window, which may be of episodes that are not told of. */
+/* Runs after the rules' predictions, which may concern episodes that are not published. */
 static void leave_out(const sf_hop *hop, sf_episodes_message *episodes)
 {
     sf_left_out left_out = sf_testing_limits(hop->config);
@@ -274,7 +274,7 @@ static bool is_mined_inside(const sf_hop *hop)
     return hop->virtual_clock && hop->times->ns[SF_PART_MINE] > 0;
 }
 
-/* Where the parts of a hop were done last; that of the whole graph, and of the hop, is not one place. */
+/* Where each part of a hop ran last; the whole graph, and the hop, have no single place. */
 static void tell_parts(const sf_hop *hop, sf_status_message *into)
 {
     const sf_connections *graph = sf_read_graph(hop);
@@ -309,7 +309,7 @@ static int tell_sinks(const sf_hop *hop, sf_status_message *into, sf_error *erro
     return SF_OK;
 }
 
-/* Of those that were observed; NaN where none was. */
+/* Sum over the units that were observed; NaN if none was. */
 static double rate_of_all(const sf_hop_rates *rates, size_t unit_count)
 {
     double sum = NAN;

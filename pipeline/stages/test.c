@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Significance: a stretch's spikes are gathered, tests of the one before are taken up, and what is tested in
- * the next is settled. In real time tests are made in the background. */
+/* Significance: gathers a stretch's spikes, adopts the tests of the previous one, and fixes what is tested in
+ * the next. In real time tests run in the background. */
 #include "pipeline/connections.h"
 #include "pipeline/hop.h"
 #include "pipeline/testing.h"
@@ -24,7 +24,7 @@ const sf_stage sf_stage_test = {
     .run = test,
 };
 
-/* Only where a stretch begins with the end of the window. */
+/* Only if a stretch begins with the end of the window. */
 const sf_stage sf_stage_begin = {
     .name = "begin",
     .in = "tracked extract; graph extract",
