@@ -10,8 +10,8 @@
 
 /** Whether the events keep one place in the bursts. */
 typedef struct sf_sequence_place {
-    double
-        place_ms; /**< mean time of the events in the window, relative to the sequence's begin; NaN: none */
+    /** mean time of the events in the window, relative to the sequence's begin; NaN: none */
+    double place_ms;
     double jitter_ms;   /**< standard deviation of the events in the window; NaN for fewer than two */
     uint64_t kept;      /**< bursts with an event in the window */
     double kept_chance; /**< mean of the drawings */

@@ -30,8 +30,8 @@ typedef struct sf_drive_pairs {
 /** What a method sees of a pair. */
 typedef struct sf_drive_pair {
     const uint32_t *counts; /**< counts[lag]: how often the second fires `lag` bins after the first */
-    const uint32_t
-        *repeats; /**< the same, counting only bins in which the second also fired in the bin before */
+    /** the same, counting only bins in which the second also fired in the bin before */
+    const uint32_t *repeats;
     double from_spikes, to_spikes, to_repeats, bins;
     double from_tiled, to_tiled; /**< fraction of bins within last_lag after a spike of the first; before one
                                     of the second */

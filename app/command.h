@@ -88,8 +88,8 @@ typedef struct app_call {
     size_t argument_count;
     bool json, quiet, verbose;
     bool wanting; /**< set by a command that succeeded but found something wrong: exit code 1 */
-    sf_provenance
-        *provenance;       /**< of its result; set by code that reads the recording or draws random numbers */
+    /** of its result; set by code that reads the recording or draws random numbers */
+    sf_provenance *provenance;
     struct app_said *said; /**< what app_warn printed and app_doubt will print, each once; NULL: everything is
                               printed at once */
 } app_call;

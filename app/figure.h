@@ -30,8 +30,8 @@ typedef struct app_subject {
     sf_criticality_options criticality;
     bool in_report; /**< part of a report: the raster marks the chains that stand out, which other figures
                        draw too, and no figure is as high as a page */
-    sf_significance_options
-        test; /**< and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */
+    /** and what it is held against: APP_FIGURE_SURROGATES unless told otherwise */
+    sf_significance_options test;
     /* What was computed, or NULL: */
     sf_overview *overview;
     sf_episodes *pairs, *chains;

@@ -28,8 +28,8 @@ typedef struct app_jobs {
     /** NULL, or called in the calling process in the order of the items: SF_OK continues. It may take `out`.
      */
     int (*take)(void *context, app_job *job, sf_error *error);
-    double
-        patience_s; /**< time between asking processes to end and ending them; 0: wait as long as they take */
+    /** time between asking processes to end and ending them; 0: wait as long as they take */
+    double patience_s;
     void *context;
 } app_jobs;
 

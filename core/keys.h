@@ -38,8 +38,8 @@ typedef enum sf_key_use {
 
 typedef struct sf_key {
     const char *name; /**< NULL ends a table */
-    const char
-        *old; /**< its name in the release before, also as an option, which is still read; NULL: this one */
+    /** its name in the release before, also as an option, which is still read; NULL: this one */
+    const char *old;
     sf_key_type type;
     size_t offset, count_offset;
     double least,

@@ -50,8 +50,8 @@ struct sf_recording {
     size_t other_count;
     sf_marker *markers; /**< ordered by time_ns */
     size_t marker_count;
-    sf_span
-        recorded;  /**< declared by the file; where it declares nothing, first spike to just after the last */
+    /** declared by the file; where it declares nothing, first spike to just after the last */
+    sf_span recorded;
     bool declared; /**< the file or the caller declared `recorded` */
     /** The step of its clock, whatever is selected later: as the file says, else the common measure of the
      * time steps of all spikes; 0: not known. */

@@ -35,8 +35,8 @@ typedef struct sf_moving_options {
     double tick; /**< the step of the clock, in the unit of the samples; 0: not known */
     sf_moving_method method;
     double h; /**< SF_MOVING_FIXED */
-    double
-        reselect; /**< select again once samples added and removed reach this share of those held, as 0.2 */
+    /** select again once samples added and removed reach this share of those held, as 0.2 */
+    double reselect;
 } sf_moving_options;
 
 /** One thread at a time, with all densities that use it. */

@@ -16,13 +16,13 @@ typedef struct sf_transport_settings {
     const char *endpoint; /**< as "tcp://127.0.0.1:5556" */
     const char *topic;    /**< of transports that choose what they get: a stream, a key, ...; or NULL */
     const char *field, *time_field, *sample_field; /**< of what has several, which are taken */
-    const char
-        *markers; /**< of transports that take a stream of them beside the other: its endpoint, or "none" */
+    /** of transports that take a stream of them beside the other: its endpoint, or "none" */
+    const char *markers;
     sf_curve_client curve; /**< of ZeroMQ */
     const char *request;   /**< where the rig is asked or told that somebody listens; or NULL */
     const char *device;    /**< of UDP: the address whose datagrams count; "any" or NULL: of every one */
-    const sf_part
-        *questions;    /**< of UDP: datagrams that `request` is asked by, up to an empty one; or NULL */
+    /** of UDP: datagrams that `request` is asked by, up to an empty one; or NULL */
+    const sf_part *questions;
     size_t most_bytes; /**< of a message's part */
     int queue;         /**< messages that may wait for this program */
 } sf_transport_settings;

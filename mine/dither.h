@@ -32,8 +32,8 @@
 /** What a train is moved by, the same in all surrogates. */
 typedef struct sf_dither {
     int64_t dead_ns;
-    uint64_t
-        *sums; /**< joint-isi, of 3 spikes or more: of each sum of two bins the weights up to each first */
+    /** joint-isi, of 3 spikes or more: of each sum of two bins the weights up to each first */
+    uint64_t *sums;
 } sf_dither;
 
 /** Whether trains of that kind are moved here, and not spike by spike. */

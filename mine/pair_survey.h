@@ -39,8 +39,8 @@ typedef struct sf_survey_job {
     int64_t width_ns, segment_ns; /**< of the shifts, more than 0 */
     unsigned threads;             /**< 0: all cores; they change nothing */
     const sf_progress *progress;  /**< or NULL */
-    const sf_survey_spikes
-        *chosen; /**< of this job's spikes, which several surveys may share; NULL: each its own */
+    /** of this job's spikes, which several surveys may share; NULL: each its own */
+    const sf_survey_spikes *chosen;
 } sf_survey_job;
 
 /** SF_NO_MEMORY; then it is empty. */

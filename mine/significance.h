@@ -100,8 +100,8 @@ int sf_significance_test(sf_significance *significance, sf_mine_result *result, 
  * it takes off counts, whether bursts are too sharp, and which units share events. */
 typedef struct sf_test_shape {
     sf_sharpness sharpness;
-    uint32_t
-        *groups; /**< by unit of the recording, as in sf_sharpness_measure; owned; NULL: none are known */
+    /** by unit of the recording, as in sf_sharpness_measure; owned; NULL: none are known */
+    uint32_t *groups;
 } sf_test_shape;
 
 /** Measures it for a test by these options; the job's own width and segment do not matter, its delay is from

@@ -16,8 +16,8 @@ typedef struct sf_aligned_settings {
     const char *name; /**< of the source, for the log; borrowed */
     uint16_t line;    /**< of its TTL edges */
     sf_pulse_train *train;
-    const sf_inlet
-        *reference; /**< the source whose stream time is used; NULL: this source is the reference */
+    /** the source whose stream time is used; NULL: this source is the reference */
+    const sf_inlet *reference;
 } sf_aligned_settings;
 
 typedef struct sf_aligned sf_aligned;

@@ -28,8 +28,8 @@ typedef struct sf_connections_window {
     uint64_t first, last;
     const uint64_t *unit_spikes; /**< number of spikes of each unit */
     double threshold;            /**< of frequent episodes */
-    const sf_pair_count
-        *pairs; /**< metric episodes: the pairs that reach the threshold, as from sf_pairing_found */
+    /** metric episodes: the pairs that reach the threshold, as from sf_pairing_found */
+    const sf_pair_count *pairs;
     size_t pair_count;
     const sf_testing *testing;   /**< test results of edges; or NULL */
     const sf_observed *observed; /**< as in sf_hops_options */

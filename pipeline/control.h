@@ -80,8 +80,8 @@ typedef struct sf_control {
     int64_t stream_ns;        /**< current stream time */
     sf_ring orders;           /**< sf_command items */
     pthread_mutex_t ordering; /**< held by a thread that sends a command */
-    sf_trigger_settings
-        *changed; /**< by trigger: the settings that the front uses, or will use from its next look on ... */
+    /** by trigger: the settings that the front uses, or will use from its next look on ... */
+    sf_trigger_settings *changed;
     atomic_bool changing; /**< ... while this is set; then only the front may touch them */
     bool lockable;
     atomic_bool halted; /**< no trigger is sent any more ... */

@@ -26,9 +26,9 @@ typedef struct sf_front {
     int64_t duration_ns; /**< 0: to the end */
     int64_t limit_ns;    /**< spikes from here on are dropped; INT64_MAX until the first spike */
     int64_t began_ns;    /**< monotonic clock at the first spike, or at the release; 0: before it */
-    int64_t
-        stretch_ns;  /**< on a virtual clock, the stretch length at whose ends the windows catch up; else 0 */
-    int64_t next_ns; /**< end of the current stretch */
+    /** on a virtual clock, the stretch length at whose ends the windows catch up; else 0 */
+    int64_t stretch_ns;
+    int64_t next_ns;          /**< end of the current stretch */
     sf_durations turns;       /**< durations of its thread's turns that did something */
     sf_durations latency;     /**< from arrival until watched, of the oldest spike of a turn */
     sf_feeder_faults *faults; /**< by source, as last read */

@@ -101,8 +101,8 @@ typedef struct sf_drawn_pair {
 /** The worker's result for an episode. */
 typedef struct sf_test_outcome {
     sf_episode episode;
-    int64_t
-        longest_ns; /**< of its delays, where that is beyond those of discovery: shifts are longer; else 0 */
+    /** of its delays, where that is beyond those of discovery: shifts are longer; else 0 */
+    int64_t longest_ns;
     uint64_t since;
     uint32_t have;
     size_t drawn; /**< index of the random pair; SF_NOT_DRAWN: none */

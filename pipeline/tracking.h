@@ -25,8 +25,8 @@ typedef struct sf_tracking {
     size_t count, capacity;
     sf_counted counted; /**< prepared for counting, if sf_tracking_ready was called, ... */
     sf_parts *parts;    /**< ... and the indices of each episode's parts */
-    sf_span
-        mined; /**< the window in which discovery found the list; empty: discovery has found nothing yet */
+    /** the window in which discovery found the list; empty: discovery has found nothing yet */
+    sf_span mined;
 } sf_tracking;
 
 /** A hop, or a turn between two, spends 1/this of the hop length on preparing a list. */

@@ -53,8 +53,8 @@ const char *sf_trigger_reason_text(sf_trigger_reason reason);
 typedef struct sf_trigger_settings {
     bool armed;     /**< from the start */
     int64_t arm_ns; /**< arming lasts this long; 0: to the end */
-    int64_t
-        max_age_ns; /**< maximum time since its last spike arrived, or since its delay ended; 0: no limit */
+    /** maximum time since its last spike arrived, or since its delay ended; 0: no limit */
+    int64_t max_age_ns;
     int64_t refractory_ns; /**< minimum time between two */
     uint32_t most;         /**< maximum number sent, 0: no limit, ... */
     int64_t most_ns;       /**< ... within this time */

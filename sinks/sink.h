@@ -62,8 +62,8 @@ typedef enum sf_publish_result {
  */
 typedef struct sf_sink_kind {
     sf_key_kind settings; /**< first member: its name, its keys and their defaults */
-    unsigned
-        descriptors; /**< maximum number of files and sockets of one sink, including a few for subscribers */
+    /** maximum number of files and sockets of one sink, including a few for subscribers */
+    unsigned descriptors;
     bool on_storage_thread; /**< open and begin run there, too */
     bool keeps;    /**< writes a file: on a virtual clock the run waits for it, whatever the policy */
     bool shows;    /**< takes raw spikes to show them: nobody waits for it, and spikes that do not fit are not

@@ -49,8 +49,8 @@ typedef struct sf_inlet_counts {
     uint64_t emitted; /**< spikes that went through */
     uint64_t dropped; /**< for want of room, by the policy */
     uint64_t late;    /**< older than what had been promised or given out */
-    uint64_t
-        out_of_range; /**< of a unit the source does not have; those the source left out are in `left_out` */
+    /** of a unit the source does not have; those the source left out are in `left_out` */
+    uint64_t out_of_range;
     uint64_t duplicate;    /**< same unit and time as the one before; emitted all the same if they are kept */
     uint64_t hurried;      /**< given out before their lateness had passed, for want of room; not lost */
     uint64_t markers;      /**< markers that went through */

@@ -47,8 +47,8 @@ typedef struct sf_source sf_source;
 typedef struct sf_source_settings {
     uint32_t ring; /**< spikes between the source and the merge */
     sf_ring_policy policy;
-    uint32_t
-        pulses; /**< one more than the line of TTL pulses that sources share; 0: none (window/pulses.h) */
+    /** one more than the line of TTL pulses that sources share; 0: none (window/pulses.h) */
+    uint32_t pulses;
 } sf_source_settings;
 
 typedef struct sf_source_kind {

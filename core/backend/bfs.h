@@ -33,8 +33,8 @@ typedef struct sf_backend_bfs_job {
     uint32_t *parents;     /**< vertex_count, or NULL */
     sf_backend_level *log; /**< of the levels as far as there is room; NULL where log_room is 0 */
     uint32_t log_room;
-    const sf_progress
-        *progress; /**< or NULL: asked where the host is between two levels; false: SF_CANCELLED */
+    /** or NULL: asked where the host is between two levels; false: SF_CANCELLED */
+    const sf_progress *progress;
 
     uint64_t reached; /**< answer: vertices, the source included */
     uint64_t edges;   /**< answer: directed edges that leave them */

@@ -48,8 +48,8 @@ typedef struct sf_backend_count {
     uint32_t first, last;
     const sf_candidates *candidates;
     uint32_t least; /**< of a count below it only that it is below matters; 0: every count matters */
-    uint32_t
-        crossover; /**< hybrid, two-pass: from how many episodes on ptpe is faster than mtpe; 0: always */
+    /** hybrid, two-pass: from how many episodes on ptpe is faster than mtpe; 0: always */
+    uint32_t crossover;
     uint32_t *counts;
     sf_count_tally *tally;
 } sf_backend_count;

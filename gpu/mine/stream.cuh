@@ -16,8 +16,8 @@ struct sf_backend_stream {
     int64_t *times;  /* by position */
     uint16_t *owner; /* by position */
     uint32_t *first; /* unit_count + 1 */
-    uint2
-        *ends; /* by unit: (position, position): the list of an episode of one unit, and where a unit fires */
+    /* by unit: (position, position): the list of an episode of one unit, and where a unit fires */
+    uint2 *ends;
     size_t bytes[4]; /* of the four above, by the names below */
 };
 

@@ -48,8 +48,8 @@ typedef struct sf_gpu_arranged {
     uint32_t inner_count, with_edges;   /**< inner numbers, of all parts; how many of them are in use */
     uint32_t local_count, shift;        /**< local numbers; beyond the hubs, inner less local */
     sf_gpu_pieces in, out;              /**< the same of an undirected graph */
-    const uint32_t
-        *greatest; /**< by local number: the in-neighbour of greatest out-degree, an inner number */
+    /** by local number: the in-neighbour of greatest out-degree, an inner number */
+    const uint32_t *greatest;
     const uint32_t *greatest_vertex; /**< and its vertex */
     const uint4 *heads;              /**< by local number: the first piece of the in-list, if it has one */
     const uint32_t *original;        /**< by inner number, of all parts */

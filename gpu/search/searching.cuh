@@ -77,8 +77,8 @@ typedef struct sf_gpu_search_state {
     sf_gpu_search_item *queue[2]; /* the frontier of even and odd levels */
     sf_gpu_search_item
         *large[2]; /* and those of its vertices that the whole grid shares, with all of their lists */
-    uint2
-        *outbox; /* of a part: what it found in a level, inner numbers, each with the vertex of its parent */
+    /* of a part: what it found in a level, inner numbers, each with the vertex of its parent */
+    uint2 *outbox;
     sf_gpu_search_tally *tallies; /* RING */
     sf_gpu_search_meeting *meeting;
     uint32_t *levels, *parents; /* by vertex less first_vertex; NULL: they are not wanted */

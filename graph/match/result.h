@@ -21,10 +21,10 @@ typedef struct sf_match_result {
     uint64_t candidates[SF_PATTERN_MOST]; /**< data vertices left for each pattern vertex after pruning */
     uint64_t labelled[SF_PATTERN_MOST];   /**< those with its label */
     uint64_t tested; /**< auto, on the CPU: data vertices that were looked at for being candidates */
-    uint64_t
-        automorphisms; /**< that the count was divided by, or that were used to divide the work; at least 1 */
-    uint64_t steps;    /**< data vertices tried */
-    bool by_bitmaps;   /**< auto, on the CPU: sets of candidates were bitmaps, not lists */
+    /** that the count was divided by, or that were used to divide the work; at least 1 */
+    uint64_t automorphisms;
+    uint64_t steps;  /**< data vertices tried */
+    bool by_bitmaps; /**< auto, on the CPU: sets of candidates were bitmaps, not lists */
     uint64_t terms;  /**< auto, on the CPU: of inclusion and exclusion, whose sum is the count; 0: searched */
     uint64_t tables; /**< of these: of components, by what bears on them */
     uint64_t recalled;       /**< of these: counts of components that were known already */

@@ -151,8 +151,8 @@ typedef struct sf_density_columns {
 
     size_t x_count, y_count; /**< number of points; y_count 0 for one column */
     const double *x, *y;     /**< ascending; NULL before sf_density_evaluate */
-    const double
-        *values;    /**< at x, or values[r * x_count + c] at (x[c], y[r]); per unit of the domain's axis */
+    /** at x, or values[r * x_count + c] at (x[c], y[r]); per unit of the domain's axis */
+    const double *values;
     double outside; /**< share of the density outside the points */
 } sf_density_columns;
 

@@ -250,15 +250,15 @@ typedef struct sf_graph_columns {
     /** By link as in sf_episodes_columns; NaN without a verdict, and for tiling. */
     const double *expected_given_rest;
     /* By link, for a graph of sf_graph_of_drive: */
-    bool
-        is_signed; /**< it is one: `weight` is the method's measure, `count` coincidences within the delays */
+    /** it is one: `weight` is the method's measure, `count` coincidences within the delays */
+    bool is_signed;
     const int8_t *sign;       /**< +1: more spikes follow than by chance, -1: fewer; 0 in other graphs */
     const double *confidence; /**< 1 - share of edges this far out that the distribution of most pairs
                                  explains; else NaN */
     const double *score;      /**< distance from that distribution in its standard deviations; else NaN */
     size_t pairs_compared;    /**< number of ordered pairs of units that fire; else 0 */
-    size_t
-        troughs_hidden; /**< number of these with too few expected coincidences for a trough to be visible */
+    /** number of these with too few expected coincidences for a trough to be visible */
+    size_t troughs_hidden;
 } sf_graph_columns;
 
 SF_API void sf_graph_get_columns(const sf_graph *graph, sf_graph_columns *columns);
@@ -333,8 +333,8 @@ typedef struct sf_searches_columns {
     size_t source_count;
     uint32_t vertex_count;
     const uint32_t *levels; /**< source_count rows of vertex_count; SF_UNREACHED if there is no path */
-    const uint32_t
-        *parents; /**< the same shape: a neighbour one level closer; the source is its own parent; or NULL */
+    /** the same shape: a neighbour one level closer; the source is its own parent; or NULL */
+    const uint32_t *parents;
     const uint64_t *reached; /**< number of vertices reached from each source, itself included; 0: stopped
                                 before its search */
     const uint32_t *depth;   /**< greatest level of each source */

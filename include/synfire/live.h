@@ -48,8 +48,8 @@ typedef struct sf_live_mine {
     bool repeats;       /**< units may repeat in an episode */
     const char *engine; /**< as `synfire mine --engine` takes it */
     uint32_t threads;   /**< 0: all cores */
-    uint32_t
-        track_most; /**< maximum number of discovered episodes that are tracked, the most significant first */
+    /** maximum number of discovered episodes that are tracked, the most significant first */
+    uint32_t track_most;
 } sf_live_mine;
 
 typedef enum sf_live_metric { SF_LIVE_EPISODES, SF_LIVE_STTC } sf_live_metric;
@@ -61,8 +61,8 @@ typedef struct sf_live_reach {
 } sf_live_reach;
 
 typedef struct sf_live_pattern {
-    const char
-        *pattern;   /**< as `synfire match` takes it: a name, the motif language, or a file (motif_new) */
+    /** as `synfire match` takes it: a name, the motif language, or a file (motif_new) */
+    const char *pattern;
     uint32_t limit; /**< maximum number of embeddings published */
 } sf_live_pattern;
 
@@ -70,8 +70,8 @@ typedef struct sf_live_graph {
     bool enabled;
     sf_live_metric metric;
     double dt_ms; /**< SF_LIVE_STTC: maximum distance of two spikes that count as together */
-    uint32_t
-        surrogates; /**< SF_LIVE_STTC: shifts, of which a pair must exceed 95 %; 0: all pairs are edges */
+    /** SF_LIVE_STTC: shifts, of which a pair must exceed 95 %; 0: all pairs are edges */
+    uint32_t surrogates;
     const sf_live_reach *reach;
     uint32_t reach_count;
     uint32_t reach_all; /**< maximum number of hops, for every unit as source; 0: not computed */
@@ -117,8 +117,8 @@ typedef struct sf_live_unit {
 /** A source that the program pushes itself. A zeroed one is a real-time source without units. */
 typedef struct sf_live_source {
     const char *name; /**< shown in the status; NULL: "push" */
-    const sf_live_unit
-        *units; /**< a run with several sources numbers units source after source, as "name/unit" */
+    /** a run with several sources numbers units source after source, as "name/unit" */
+    const sf_live_unit *units;
     uint32_t unit_count;
     uint32_t ring;         /**< capacity in spikes between sf_live_push and the merge; 0: 65536 */
     sf_ring_policy policy; /**< when the ring is full; SF_RING_BLOCK: sf_live_push returns SF_AGAIN */
@@ -157,8 +157,8 @@ typedef struct sf_live_trigger {
     const char *follows; /**< name of a trigger earlier in the list */
     bool armed;          /**< from the start */
     double arm_s;        /**< arming lasts this long unless renewed; 0: to the end */
-    double
-        max_age_ms; /**< maximum time since its last spike was due, or since its delay ended; 0: no limit */
+    /** maximum time since its last spike was due, or since its delay ended; 0: no limit */
+    double max_age_ms;
     double refractory_ms; /**< minimum time between two */
     uint32_t most;        /**< maximum number in any most_s; 0: no limit */
     double most_s;
@@ -417,8 +417,8 @@ typedef struct sf_trigger_message {
     double least_q; /**< as in sf_episode_count */
     const char *not_tested;
     char name[SF_TRIGGER_NAME_SIZE]; /**< for an episode that is only watched: as configured, cut to fit */
-    int64_t
-        decided_ns; /**< monotonic clock when it was decided to send it; on a virtual clock, stream time */
+    /** monotonic clock when it was decided to send it; on a virtual clock, stream time */
+    int64_t decided_ns;
     int64_t expires_ns; /**< monotonic clock at which it becomes too old to act on; INT64_MAX: never */
     bool is_named;      /**< from a named trigger, not from an episode that is only watched */
 } sf_trigger_message;
@@ -428,8 +428,8 @@ typedef struct sf_delivery_message {
     char name[SF_TRIGGER_NAME_SIZE]; /**< of the trigger */
     char sink[SF_STATUS_NAME_SIZE];
     uint64_t trigger_seq;
-    const char
-        *outcome; /**< a literal: "sent"; "failed"; "too old": it was held back, and the trigger disarmed */
+    /** a literal: "sent"; "failed"; "too old": it was held back, and the trigger disarmed */
+    const char *outcome;
     int64_t sent_ns;   /**< monotonic clock when it was passed to the socket or line */
     double latency_ms; /**< since its last spike was due */
 } sf_delivery_message;
@@ -598,11 +598,11 @@ typedef struct sf_source_status {
     uint32_t ring_fill, ring_size;
     int64_t lateness_max_ns;
     bool ended;
-    const char
-        *pulses; /**< state of the pulses that sources share, a literal: "reference": its clock is the common
-                    one; else "searching", "ambiguous", "locked", "lost"; NULL: shares no pulses */
-    int64_t
-        pulse_ns; /**< time of the newest pulse seen by both, on the reference's clock; INT64_MIN: none yet */
+    /** state of the pulses that sources share, a literal: "reference": its clock is the common one; else
+     * "searching", "ambiguous", "locked", "lost"; NULL: shares no pulses */
+    const char *pulses;
+    /** time of the newest pulse seen by both, on the reference's clock; INT64_MIN: none yet */
+    int64_t pulse_ns;
     int64_t offset_ns; /**< the reference's clock minus the source's own, at that pulse */
     double drift_ppm;  /**< how much faster the reference's clock runs; NaN before a lock, like residual_us */
     double residual_us; /**< root mean square deviation of the pulses from the fitted line */
@@ -629,8 +629,8 @@ typedef struct sf_sink_status {
     sf_took took;                       /**< time to publish a message, without its time in the ring */
     uint64_t journal_bytes, syncs;      /**< of all of a recorder's journals */
     double sync_max_ms;                 /**< the longest sync; NaN: none yet */
-    double
-        disk_left_s; /**< time until the disk is full at the present rate; NaN: not known, or no recorder */
+    /** time until the disk is full at the present rate; NaN: not known, or no recorder */
+    double disk_left_s;
     int64_t refused; /**< connections refused for lack of an accepted key; -1: no key is required */
 } sf_sink_status;
 
@@ -708,8 +708,8 @@ typedef struct sf_status_message {
     uint64_t window_fill,
         window_size; /**< spikes in the ring between watching and the windows, and its capacity */
     sf_took latency; /**< from the time a spike was due until it was watched: of the oldest of each group */
-    int64_t
-        control_refused; /**< like `refused` of a sink, for the control socket; also -1 if there is none */
+    /** like `refused` of a sink, for the control socket; also -1 if there is none */
+    int64_t control_refused;
     /** From the newest criticality message; NaN: there was none, or the value is NaN in it. */
     double branching_ratio, branching_low, branching_high;
     double branching_at_s;        /**< end of the window that they belong to */
@@ -922,8 +922,8 @@ typedef struct sf_decoder_options {
     double sample_rate_hz; /**< 0: as in the stream, or the usual rate of such rigs */
     const sf_unit *units;  /**< its electrodes; NULL: those heard from within learn_s */
     size_t unit_count;
-    const int32_t
-        *channels;      /**< by unit: the rig's number of its channel; NULL: units are found by name only */
+    /** by unit: the rig's number of its channel; NULL: units are found by name only */
+    const int32_t *channels;
     double learn_s;     /**< stream time; 0: 5 s */
     const char *stream; /**< which stream of a sender of several; NULL: the first that is heard */
     const char *layout; /**< for a rig with several layouts, as named in docs/rigs.md; NULL: detected */

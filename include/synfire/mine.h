@@ -283,8 +283,8 @@ typedef struct sf_power {
 /** What a test did, for the methods section of a paper. */
 typedef struct sf_significance {
     sf_ran ran;
-    sf_not_tested
-        not_tested; /**< a reason that holds for all episodes; other reasons hold for single episodes only */
+    /** a reason that holds for all episodes; other reasons hold for single episodes only */
+    sf_not_tested not_tested;
     int64_t longest_delay_ns; /**< the longest delay that fits into the segments */
     sf_sharpness sharpness;   /**< for delays from the lowest to the largest bound; surrogates only */
     /** Analytic test: number of episodes with a unit that fires within its delay by chance more often than
@@ -533,18 +533,18 @@ typedef struct sf_episodes_columns {
     const double *p, *q;    /**< this and the next three: NaN before a test */
     const double *p_last;   /**< of the last unit, conditional on the episode without it */
     const double *p_first;  /**< of the first unit, conditional on the episode without it */
-    const double
-        *p_links; /**< the largest of the links, each tested as a pair; p is the largest of the three */
+    /** the largest of the links, each tested as a pair; p is the largest of the three */
+    const double *p_links;
     const sf_not_tested *not_tested;
     /** count >= 20, q < 0.05, and all units fire above 0.1 Hz */
     const bool *worth_showing;
 
     /* Details. A recording whose spikes are read in pieces has no `details`, bursts or counts of reverses. */
     const sf_details *details; /**< also NULL for more than SF_MOST_DETAILED episodes */
-    const uint64_t
-        *reverse; /**< count of B -> A if the episode is A -> B with two different units; else SF_NO_COUNT */
-    const double
-        *asymmetry; /**< (forth - back) / (forth + back) of counts and reverse: 1 all one way, 0 balanced */
+    /** count of B -> A if the episode is A -> B with two different units; else SF_NO_COUNT */
+    const uint64_t *reverse;
+    /** (forth - back) / (forth + back) of counts and reverse: 1 all one way, 0 balanced */
+    const double *asymmetry;
     /** Bit k: one electrode recorded both units of link k, or their spikes look like those of one neuron. */
     const uint16_t *one_electrode;
     /** Index of the episode with one more unit at either end that, together with chance, accounts for this
@@ -588,8 +588,8 @@ typedef struct sf_episodes_columns {
                        the result */
     sf_stopped stopped;     /**< where the work was stopped, with the option `keep_stopped` */
     const uint64_t *needed; /**< the lowest count that would have q < SF_SIGNIFICANT_Q, or SF_NO_COUNT */
-    const char
-        *threshold_why; /**< the rule that set the threshold if the caller gave none, a literal; or NULL */
+    /** the rule that set the threshold if the caller gave none, a literal; or NULL */
+    const char *threshold_why;
     /** By episode, the expected count given the rest of the chain: the mean count in the surrogates of the
      * test, the larger of the two ends. Surrogates keep bursts, the other links and part of the tested one.
      * NaN if surrogates gave the episode no verdict; NULL where p is NULL. */

@@ -123,8 +123,8 @@ typedef struct sf_time_point {
 typedef struct sf_selection {
     size_t size;
     const char *stream; /**< which stream of a file that holds several; NULL: the file holds one */
-    const char
-        *units; /**< `a,b,#10-#20`: names (in double quotes where they hold commas) and indices; NULL: all */
+    /** `a,b,#10-#20`: names (in double quotes where they hold commas) and indices; NULL: all */
+    const char *units;
     sf_time_point from, to; /**< `to` is excluded; not given: to the end of the recording */
     const sf_epoch *epochs; /**< ordered and disjoint; NULL: all of the time */
     size_t epoch_count;
@@ -188,8 +188,8 @@ typedef struct sf_selected {
     const char *epochs_path;   /**< NULL: the epochs are from no file */
     const sf_epoch *epochs;    /**< in order */
     size_t epoch_count;
-    const char
-        *marker; /**< NULL: nothing is blanked; else from blank_from_ns to blank_to_ns around each of these */
+    /** NULL: nothing is blanked; else from blank_from_ns to blank_to_ns around each of these */
+    const char *marker;
     int64_t blank_from_ns, blank_to_ns;
     int64_t dedup_ns; /**< 0: duplicates stay */
     double dedup_um;
