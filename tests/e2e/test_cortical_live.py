@@ -199,8 +199,9 @@ class Played(Live):
                                   ("data_streams=a,,b", "found 'a,,b', expected none, or at most 16 names of at most 127 bytes")):
             self.refuses(78, sentence, "run", "cortical", "--set", f"sources.0.{setting}", "--quiet")
         self.synfire("simulate", "many.h5", "--unit-count", 60, "--duration", 1, "--quiet")
+        port, = command.free_ports(1)
         self.refuses(65, "found 60 units, the array of a CL1 has 59 electrodes",
-                     "play", "many.h5", "--protocol", "cortical", "--to", "ws://127.0.0.1:1025", "--quiet")
+                     "play", "many.h5", "--protocol", "cortical", "--to", f"ws://127.0.0.1:{port}", "--quiet")
 
 
 class Sent(Live):
