@@ -6,6 +6,8 @@ CHAIN = "A -(4,6]-> B"
 TO_MARKER = ("--marker", "ttl0", "--response", "0:50")
 RESPOND = ("responses", "evoked.h5", *TO_MARKER)
 TRIALS = 119
+COARSE = "recordings/mcs_2014-07-09_W8_standard_all_500Hz.h5"
+UNMARKED = "recordings/Torborg2004_2001-10-22-0.h5"
 LIVE = """sources: [{type: replay, recording: evoked.h5, speed: max}]
 responses: {marker: ttl0, to_ms: 50}
 sinks: [{type: jsonl, path: live.jsonl, policy: block}]
@@ -142,8 +144,9 @@ class Responses(command.Test):
         with open("unnamed.html") as page:
             self.assertIn(f"{TRIALS} trials of 'ttl0'", page.read())
 
+    @command.needs_data(COARSE)
     def test_bins_that_hold_different_numbers_of_steps_of_the_clock_are_doubtful(self):
-        coarse = command.DATA / "recordings" / "mcs_2014-07-09_W8_standard_all_500Hz.h5"
+        coarse = command.DATA / COARSE
         self.assertIn("bins of 5 ms hold different numbers of the clock's steps of 2 ms: take a multiple (--bin)",
                       self.synfire("responses", coarse).stdout)
         self.assertNotIn("clock's steps", self.synfire("responses", coarse, "--bin", 4).stdout)
@@ -185,7 +188,6 @@ class Responses(command.Test):
                 (78, "responses.bin_ms: found 0.01, which makes 25000 bins", (*run, "--set", "responses.bin_ms=0.01")),
                 (65, "no marker comes twice, as a stimulus does; found 'ttl0', 'stimulus 1', and --marker takes one",
                  (*responses, "--to", 1.001)),
-                (65, "it has no markers, so there is no stimulus", ("responses", command.DATA / "recordings" / "Torborg2004_2001-10-22-0.h5")),
                 (65, "no marker is called 'light'; found 'ttl0', 'stimulus 1'", (*responses, "--marker", "light")),
                 (65, "no window around any of 119 markers 'ttl0' was recorded", (*responses, *marker, "--blank", "ttl0,-1000,1000")),
                 (64, "--response: found '50:0'", (*responses, *marker, "--response", "50:0")),
@@ -196,6 +198,10 @@ class Responses(command.Test):
                 (64, "'reliability' is of responses: give --marker", (*compare, "--measures", "reliability"))):
             with self.subTest(words=words):
                 self.refuses(code, sentence, *words)
+
+    @command.needs_data(UNMARKED)
+    def test_a_recording_without_markers_has_no_stimulus(self):
+        self.refuses(65, "it has no markers, so there is no stimulus", "responses", command.DATA / UNMARKED)
 
 
 if __name__ == "__main__":
