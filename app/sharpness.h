@@ -10,8 +10,8 @@
 #define APP_SHARPNESS_DELAYS 5
 
 typedef struct app_sharpness {
-    sf_sharpness
-        delays[APP_SHARPNESS_DELAYS]; /**< (0.5,2] to (0.5,50] ms, with the shifts that a test would make */
+    /** (0.5,2] to (0.5,50] ms, with the shifts that a test would make */
+    sf_sharpness delays[APP_SHARPNESS_DELAYS];
 } app_sharpness;
 
 /** Measures them. SF_NO_MEMORY. */

@@ -96,6 +96,18 @@ void sf_json_string(sf_json *json, const char *key, const char *value)
         sf_text_append(json->out, "null", 4);
 }
 
+void sf_json_strings(sf_json *json, const char *key, const char *const *values)
+{
+    if (values == NULL) {
+        sf_json_null(json, key);
+        return;
+    }
+    sf_json_array(json, key);
+    for (; *values != NULL; values++)
+        sf_json_string(json, NULL, *values);
+    sf_json_end_array(json);
+}
+
 void sf_json_int(sf_json *json, const char *key, int64_t value)
 {
     begin_value(json, key);

@@ -24,6 +24,8 @@ void sf_json_array(sf_json *json, const char *key);  /**< opens an array */
 void sf_json_end_object(sf_json *json);
 void sf_json_end_array(sf_json *json);
 void sf_json_string(sf_json *json, const char *key, const char *value); /**< NULL gives null */
+/** An array of the texts up to NULL; null where there are none. */
+void sf_json_strings(sf_json *json, const char *key, const char *const *values);
 void sf_json_int(sf_json *json, const char *key, int64_t value);
 void sf_json_uint(sf_json *json, const char *key, uint64_t value);
 void sf_json_real(sf_json *json, const char *key,

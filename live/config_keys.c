@@ -94,6 +94,9 @@ static const sf_key sources[] = {
 };
 #undef ROW
 
+#define WRITTEN(number) #number
+#define AS_TEXT(number) WRITTEN(number)
+
 static bool is_core(const char *text)
 {
     uint64_t core;
@@ -104,8 +107,8 @@ static bool is_core(const char *text)
 static const sf_key realtime_keys[] = {
     WHOLE("priority", realtime.priority, 0, 99,
           .what = "SCHED_FIFO, of the threads by which spikes come, and of watching; 0: none"),
-    TEXT("core", realtime.core, .takes = is_core, .form = "any, or a number from 0 to 1023",
-         .what = "of watching alone"),
+    TEXT("core", realtime.core, .takes = is_core,
+         .form = "any, or a number from 0 to " AS_TEXT(SF_CONFIG_MOST_CORE), .what = "of watching alone"),
     SWITCH("lock_memory", realtime.lock_memory,
            .what = "what the program has when it starts is not swapped out"),
     {0},

@@ -222,18 +222,6 @@ static void show_yaml(reference *it, const place *at, const shown *is)
 
 /* ---- as JSON ---- */
 
-static void add_words(sf_json *json, const char *const *words)
-{
-    if (words == NULL) {
-        sf_json_null(json, "words");
-        return;
-    }
-    sf_json_array(json, "words");
-    for (; *words != NULL; words++)
-        sf_json_string(json, NULL, *words);
-    sf_json_end_array(json);
-}
-
 static void show_json(reference *it, const place *at, const shown *is)
 {
     static const char *const types[] = {
@@ -259,7 +247,7 @@ static void show_json(reference *it, const place *at, const shown *is)
     sf_json_bool(it->json, "live", key->live);
     sf_json_real(it->json, "least", is_number(key) ? key->least : NAN);
     sf_json_real(it->json, "most", is_number(key) ? key->most : NAN);
-    add_words(it->json, words_of(key));
+    sf_json_strings(it->json, "words", words_of(key));
     sf_json_string(it->json, "form", key->form);
     sf_json_string(it->json, "zero", is_number(key) ? key->zero : NULL);
     sf_json_string(it->json, "about", about(is));

@@ -46,10 +46,10 @@ typedef struct extension {
 
 /* What one thread works with. */
 typedef struct miner {
-    sf_level
-        found[SF_EPISODE_MAX_SIZE]; /* found[size - 1]; a parent of size 3 and up is in found[size - 2] */
-    sf_greedy_count *cells;         /* by unit */
-    uint32_t *slots;                /* by unit: 1 + its place in extensions, or 0 */
+    /* found[size - 1]; a parent of size 3 and up is in found[size - 2] */
+    sf_level found[SF_EPISODE_MAX_SIZE];
+    sf_greedy_count *cells; /* by unit */
+    uint32_t *slots;        /* by unit: 1 + its place in extensions, or 0 */
     extension *extensions;
     size_t *ends; /* by extension: where its list ends, from the first one's begin on */
     uint32_t extension_count;

@@ -73,8 +73,8 @@ typedef struct sf_mine_result {
     double threshold; /**< as a count */
     uint32_t least;   /**< the least whole count that meets it */
     uint32_t level_count;
-    sf_mine_level
-        levels[SF_EPISODE_MAX_SIZE]; /**< from size 1; the last has frequent episodes or candidates */
+    /** from size 1; the last has frequent episodes or candidates */
+    sf_mine_level levels[SF_EPISODE_MAX_SIZE];
     size_t count;
     sf_mine_item *items; /**< size ascending, count descending, then units, then delays */
     struct sf_mine_found *found;

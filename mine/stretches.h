@@ -20,9 +20,9 @@
 /** Where the stretches lie, and what each unit fires in them. */
 typedef struct sf_stretches {
     uint32_t count; /**< below 2: not divided by time */
-    size_t
-        bounds[SF_MOST_DEVICES + 1]; /**< of the recording's spikes, as sf_events_count_stretches has them */
-    uint64_t *unit_spikes;           /**< owned, likewise */
+    /** of the recording's spikes, as sf_events_count_stretches has them */
+    size_t bounds[SF_MOST_DEVICES + 1];
+    uint64_t *unit_spikes; /**< owned, likewise */
 } sf_stretches;
 
 void sf_stretches_free(sf_stretches *stretches); /**< a zeroed one is allowed */

@@ -172,18 +172,6 @@ const char *sf_column_type_name(sf_column_type type)
     return names[type];
 }
 
-static void put_words(sf_json *json, const char *const *words)
-{
-    if (words == NULL) {
-        sf_json_null(json, "words");
-        return;
-    }
-    sf_json_array(json, "words");
-    for (; *words != NULL; words++)
-        sf_json_string(json, NULL, *words);
-    sf_json_end_array(json);
-}
-
 /* `beyond`: what null means of all of them, or NULL. */
 static void put_description(sf_json *json, const sf_column_row *column, const char *beyond)
 {
@@ -200,7 +188,7 @@ static void put_description(sf_json *json, const sf_column_row *column, const ch
     sf_json_string(json, "about", is->about);
     sf_json_string(json, "null", is->null != NULL || beyond != NULL ? null.data : NULL);
     sf_json_string(json, "item_null", is->item_null);
-    put_words(json, is->words);
+    sf_json_strings(json, "words", is->words);
     sf_json_string(json, "first_name", is->first_name);
     sf_json_string(json, "second_name", is->second_name);
     sf_json_string(json, "table", column->table != NULL ? column->table->name : NULL);

@@ -75,8 +75,8 @@ typedef struct sf_gpu_search_state {
     uint32_t *parent;             /* by local number, where the mark says so: the vertex */
     uint32_t *deep;               /* by local number: levels that marks have no room for */
     sf_gpu_search_item *queue[2]; /* the frontier of even and odd levels */
-    sf_gpu_search_item
-        *large[2]; /* and those of its vertices that the whole grid shares, with all of their lists */
+    /* and those of its vertices that the whole grid shares, with all of their lists */
+    sf_gpu_search_item *large[2];
     /* of a part: what it found in a level, inner numbers, each with the vertex of its parent */
     uint2 *outbox;
     sf_gpu_search_tally *tallies; /* RING */

@@ -22,8 +22,8 @@ typedef struct sf_plan {
     uint32_t count, core;
     sf_order_step steps[SF_PATTERN_MOST];
     uint64_t factor; /**< the number of embeddings that each one found stands for */
-    uint64_t
-        groups[SF_PATTERN_MOST]; /**< of the vertices after the core: those that can share a data vertex */
+    /** of the vertices after the core: those that can share a data vertex */
+    uint64_t groups[SF_PATTERN_MOST];
     uint32_t group_count;
     double work; /**< estimated data vertices tried */
 } sf_plan;

@@ -4,8 +4,8 @@
  * test whether such counts exceed chance.
  *
  * An occurrence of an episode picks one spike per unit, with low < dt <= high for each delay; other spikes
- * may lie between. The count of an episode is the size of the largest set of its occurrences in which each
- * begins after the one before has ended. Every engine, device and number of threads gives the same count.
+ * may lie between. The count of an episode is the size of the largest set of its occurrences in which none
+ * begins before another has ended. Every engine, device and number of threads gives the same count.
  */
 #ifndef SYNFIRE_MINE_H
 #define SYNFIRE_MINE_H
@@ -483,8 +483,8 @@ typedef enum sf_stopped {
 /** The delays of one link in the counted occurrences. */
 typedef struct sf_link_delays {
     int64_t quantiles_ns[5]; /**< least, lower quarter, median, upper quarter, greatest */
-    uint64_t
-        histogram[SF_DELAY_BINS]; /**< equal parts of the link's interval, each open below and closed above */
+    /** equal parts of the link's interval, each open below and closed above */
+    uint64_t histogram[SF_DELAY_BINS];
     double by_chance[SF_DELAY_BINS]; /**< share of each part that is expected by chance; adds up to 1 */
 } sf_link_delays;
 

@@ -48,8 +48,8 @@ typedef struct sf_gvsm_worker {
     sf_gvsm *g;
     sf_match_tally tally;
     sf_backend_node *entries[SF_PATTERN_MOST];
-    uint32_t
-        path[SF_PATTERN_MOST]; /* data vertices of the entry at hand and all above it, by pattern vertex */
+    /* data vertices of the entry at hand and all above it, by pattern vertex */
+    uint32_t path[SF_PATTERN_MOST];
 } sf_gvsm_worker;
 
 /** Whether data vertex v is on the blacklist, which other threads may be adding to. */
